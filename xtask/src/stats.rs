@@ -8,8 +8,14 @@ use crate::process::{Failure, no_arguments, root};
 use crate::tidy::{Tree, reused_type_names, worst_names};
 
 /// Crates that are no part of the product.
-const BESIDE: [&str; 5] =
-    ["crates/comity-bench/", "crates/comity-sim/", "crates/comity-skip/", "crates/comity-soak/", "xtask/"];
+const BESIDE: [&str; 6] = [
+    "crates/comity-bench/",
+    "crates/comity-fuzz/",
+    "crates/comity-sim/",
+    "crates/comity-skip/",
+    "crates/comity-soak/",
+    "xtask/",
+];
 /// The programs that are shipped.
 const PROGRAMS: [(&str, &str); 3] =
     [("comity", ", 17 MB at most"), ("comity-hook", ""), ("comity-confine", "")];

@@ -5,14 +5,16 @@ mod keys;
 mod notices;
 mod signs_of_life;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use comity_core::permissions::mode_of;
 use comity_core::roles::Mode;
-use comity_core::{AgentId, Ask, Principal, Refusal};
+use comity_core::{AgentId, Ask, Principal, Refusal, World};
 
+use crate::branch_moves::OngoingMoves;
 use crate::browser::BrowserService;
 use crate::config::Config;
 use crate::contents::Contents;
@@ -23,14 +25,15 @@ use crate::identity::Identities;
 use crate::log::LogReader;
 use crate::mail_memory::MailMemory;
 use crate::metrics::Metrics;
-use crate::moves::OngoingMoves;
 use crate::operation::{Caller, Failure};
+use crate::operations::guard::IdleAgents;
 use crate::projects::Projects;
 use crate::shells::Shells;
 use crate::tokens::{self, Token};
-use crate::trees::Trees;
 use crate::watch::Watch;
+use crate::wording::Wording;
 use crate::worker_pool::WorkerPool;
+use crate::worktree_drivers::Trees;
 pub(crate) use call::plan;
 pub use call::{CallInput, OperationCall, Responder};
 use signs_of_life::AtWork;
@@ -60,6 +63,11 @@ struct ApplicationParts {
     browser: BrowserService,
     dedupe: Dedupe,
     identities: Identities,
+    /// The agents that have Comity's tools.
+    with_tools: Mutex<BTreeSet<AgentId>>,
+    idle_agents: IdleAgents,
+    /// Those that were told how to commit.
+    told_of_commit: Mutex<BTreeSet<AgentId>>,
 }
 
 /// What the running server says of itself.
@@ -109,6 +117,9 @@ impl Application {
             browser: BrowserService::default(),
             dedupe: Dedupe::default(),
             identities: Identities::default(),
+            with_tools: Mutex::default(),
+            idle_agents: IdleAgents::default(),
+            told_of_commit: Mutex::default(),
         }));
         app.tell_who_is_at_work();
         app
@@ -132,6 +143,48 @@ impl Application {
                 Token::random().map_err(Failure::fault)?,
             )),
         }
+    }
+
+    /// What this very call has made of the caller, if its answer was lost: whoever joins with the process that it runs in is
+    /// the new agent when it asks again.
+    pub(crate) fn made_before(&self, caller: &Caller) -> Option<(AgentId, Token)> {
+        let me = caller.who.agent()?;
+        let (key, secret) = (caller.given_key.as_deref()?, self.0.secret.get()?);
+        let parent = self.engine().world().agents.get(me)?.profile.parent;
+        let before = parent.map(Principal::Agent).into_iter().chain([Principal::Human, Principal::Nobody]);
+        before.map(|who| tokens::derived(secret, who, key)).find(|(agent, _)| *agent == me)
+    }
+
+    /// Notes that an agent has Comity's tools.
+    pub fn has_tools(&self, agent: AgentId) {
+        self.0.with_tools.lock().unwrap_or_else(PoisonError::into_inner).insert(agent);
+    }
+
+    /// Whether an agent has not been told how to commit; from now on it has.
+    pub(crate) fn begins_to_tell_of_commit(&self, agent: AgentId) -> bool {
+        self.0.told_of_commit.lock().unwrap_or_else(PoisonError::into_inner).insert(agent)
+    }
+
+    pub(crate) fn idle_agents(&self) -> &IdleAgents {
+        &self.0.idle_agents
+    }
+
+    pub(crate) fn workers(&self) -> &WorkerPool {
+        &self.0.workers
+    }
+
+    /// The words in which somebody makes calls: those within a program have its tools.
+    pub(crate) fn wording_of(&self, who: Principal) -> Wording {
+        self.wording_in(&self.engine().world(), who)
+    }
+
+    /// The same in a batch, where the world is being changed.
+    pub(crate) fn wording_in(&self, world: &World, who: Principal) -> Wording {
+        let Principal::Agent(agent) = who else { return Wording::Commands };
+        let within = world.agents.get(agent).filter(|agent| agent.profile.within.is_some());
+        let program = within.and_then(|agent| agent.profile.parent).unwrap_or(agent);
+        let with_tools = self.0.with_tools.lock().unwrap_or_else(PoisonError::into_inner);
+        if with_tools.contains(&program) { Wording::Tools } else { Wording::Commands }
     }
 
     /// Tells the engine something that the server saw; nobody waits for an answer.
@@ -205,7 +258,6 @@ impl Application {
         &self.0.trees
     }
 
-    /// The browser.
     pub(crate) fn browser(&self) -> &BrowserService {
         &self.0.browser
     }
@@ -231,7 +283,7 @@ impl Application {
     }
 
     /// What is remembered of who is who.
-    pub(crate) fn identities(&self) -> &Identities {
+    pub fn identities(&self) -> &Identities {
         &self.0.identities
     }
 

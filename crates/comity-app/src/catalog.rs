@@ -2,8 +2,12 @@
 //!
 //! Each feature lists its operations in the `mod.rs` of its folder below `operations`; here is the order of the features.
 
-use schemars::Schema;
-use schemars::transform::RecursiveTransform;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use comity_core::next_call::{Argument, NextCall};
+use schema::{input_schema, output_schema};
 use serde_json::Value;
 
 use crate::application::{self, Application, CallInput};
@@ -40,6 +44,7 @@ const FEATURES: &[&[CatalogEntry]] = &[
 /// What the commands that begin with the same word are about.
 const GROUPS: &[&[Group]] = &[
     inbox::GROUPS,
+    locks::GROUPS,
     pools::GROUPS,
     worktrees::GROUPS,
     tabs::GROUPS,
@@ -88,12 +93,29 @@ pub fn about_group(word: &str) -> Option<&'static str> {
     GROUPS.iter().copied().flatten().find(|(group, _)| *group == word).map(|(_, about)| *about)
 }
 
+/// The operation that the words begin with, however it is spelled, and how many of them are its command.
+pub fn spelled<'a>(typed: &[&'a str]) -> Option<(&'static CatalogEntry, usize)> {
+    let longest = |typed: &[&'a str]| {
+        let found = CATALOG.iter().filter_map(|entry| Some((entry, entry.spelled_by(typed)?)));
+        found.max_by_key(|(_, count)| *count)
+    };
+    // `tasks` is `task list`, and `tasks add` is `task add`.
+    let plural = || {
+        let (first, rest) = typed.split_first()?;
+        let group = first.strip_suffix('s').filter(|group| about_group(group).is_some())?;
+        let below = |rest: &[&'a str]| longest(&[&[group], rest].concat()).filter(|(_, count)| *count > 1);
+        below(rest).or_else(|| below(&["list"]).map(|(entry, _)| (entry, 1)))
+    };
+    longest(typed).or_else(plural)
+}
+
 /// The words of commands directly below another word.
 pub(crate) fn words_below(group: &str) -> impl Iterator<Item = &'static str> {
     CATALOG
         .iter()
-        .filter(move |entry| entry.words().next() == Some(group))
-        .filter_map(|entry| entry.words().nth(1))
+        .flat_map(|entry| entry.also.iter().map(|other| other.split(' ')).chain([entry.usage.split(' ')]))
+        .filter_map(move |mut words| (words.next() == Some(group)).then(|| words.next())?)
+        .filter(|word| !word.starts_with('<'))
 }
 
 /// The methods of REST.
@@ -128,17 +150,24 @@ pub struct CatalogEntry {
     keeps_answer: bool,
     /// Whether its output offers mail, for as long as its field `lease` says.
     pub is_offer: bool,
+    /// Whether MCP gives its output as data, too: its fields have names that others know.
+    pub is_structured: bool,
     /// Whether its output holds a picture.
     pub has_image: bool,
     pub at_terminal: AtTerminal,
     /// The words after `comity`, then the fields that are given without a flag: `lock <paths>`. Empty if it is none of
     /// people's business.
     usage: &'static str,
+    /// Other words for the same command.
+    pub also: &'static [&'static str],
+    /// Commands to learn from, without the name of the program.
+    pub examples: &'static [&'static str],
     /// The schema of its input.
     pub input: fn() -> Value,
     /// The schema of its output.
     pub output: fn() -> Value,
     type_id: fn() -> std::any::TypeId,
+    type_name: fn() -> &'static str,
     /// Reads the input and plans the operation; in words, too, if that is wanted.
     pub(crate) plan: PlanOperation,
 }
@@ -165,6 +194,11 @@ pub fn entry_of<O: Operation>() -> &'static CatalogEntry {
 /// The name of an operation, for programs that ask it.
 pub fn name_of<O: Operation>() -> &'static str {
     entry_of::<O>().name
+}
+
+/// The call of an operation, for a text that names it.
+pub(crate) fn next_call<O: Operation>(input: impl IntoIterator<Item = (&'static str, Argument)>) -> NextCall {
+    NextCall::of(name_of::<O>(), input)
 }
 
 /// Where in the catalog the operation with this name is.
@@ -194,12 +228,16 @@ impl CatalogEntry {
             waits: false,
             keeps_answer: false,
             is_offer: false,
+            is_structured: false,
             has_image: false,
             at_terminal: AtTerminal::Asks,
             usage,
-            input: schema::<O>,
-            output: schema::<O::Output>,
+            also: &[],
+            examples: &[],
+            input: input_schema::<O>,
+            output: output_schema::<O::Output>,
             type_id: std::any::TypeId::of::<O>,
+            type_name: std::any::type_name::<O>,
             plan: application::plan::<O>,
         }
     }
@@ -265,12 +303,24 @@ impl CatalogEntry {
         CatalogEntry { is_offer: true, ..self }
     }
 
+    pub(crate) const fn structured(self) -> CatalogEntry {
+        CatalogEntry { is_structured: true, ..self }
+    }
+
     pub(crate) const fn image(self) -> CatalogEntry {
         CatalogEntry { has_image: true, ..self }
     }
 
     pub(crate) const fn at_terminal(self, at_terminal: AtTerminal) -> CatalogEntry {
         CatalogEntry { at_terminal, ..self }
+    }
+
+    pub(crate) const fn also(self, also: &'static [&'static str]) -> CatalogEntry {
+        CatalogEntry { also, ..self }
+    }
+
+    pub(crate) const fn examples(self, examples: &'static [&'static str]) -> CatalogEntry {
+        CatalogEntry { examples, ..self }
     }
 
     /// Whether its answer is kept for who asks again, for the world does not remember what it did.
@@ -281,6 +331,11 @@ impl CatalogEntry {
     /// What it does, in a sentence: the doc comment of its struct.
     pub fn summary(&self) -> String {
         (self.input)()["description"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The feature that lists it.
+    pub fn feature(&self) -> &'static str {
+        (self.type_name)().split("::").nth(2).unwrap_or_default()
     }
 
     /// Whether it is this operation.
@@ -298,55 +353,24 @@ impl CatalogEntry {
         self.usage.split_whitespace().filter_map(|word| word.strip_prefix('<')?.strip_suffix('>'))
     }
 
+    /// How many of the words that were typed are this command, however it is spelled.
+    fn spelled_by(&self, typed: &[&str]) -> Option<usize> {
+        let count = |spelling: &mut dyn Iterator<Item = &'static str>| {
+            let mut count = 0;
+            for word in spelling {
+                if typed.get(count) != Some(&word) {
+                    return None;
+                }
+                count += 1;
+            }
+            (count > 0).then_some(count)
+        };
+        let others = self.also.iter().filter_map(|other| count(&mut other.split(' ')));
+        others.chain(count(&mut self.words())).max()
+    }
+
     /// The command, as a person types it.
     pub fn command(&self) -> String {
         self.words().collect::<Vec<_>>().join(" ")
-    }
-}
-
-fn schema<T: schemars::JsonSchema>() -> Value {
-    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-        settings.transforms.push(Box::new(RecursiveTransform(without_plain_default)));
-    });
-    settings.into_generator().into_root_schema_for::<T>().to_value()
-}
-
-/// Everybody takes no, none and nothing for what is left out.
-fn without_plain_default(schema: &mut Schema) {
-    let is_plain = |default: &Value| match default {
-        Value::Null | Value::Bool(false) => true,
-        Value::Array(items) => items.is_empty(),
-        _ => false,
-    };
-    if schema.get("default").is_some_and(is_plain) {
-        schema.remove("default");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_waits_has_a_field_for_it() {
-        for entry in CATALOG {
-            let schema = (entry.input)();
-            let wait = &schema["properties"]["wait"];
-            assert_eq!(wait.is_object() && wait["type"] != "boolean", entry.waits, "{}: wait", entry.name);
-        }
-    }
-
-    #[test]
-    fn every_word_with_commands_below_it_says_what_they_are_about() {
-        for entry in CATALOG {
-            if let (Some(word), Some(_)) = (entry.words().next(), entry.words().nth(1)) {
-                assert!(about_group(word).is_some(), "{word}");
-            }
-        }
-        for (word, _) in GROUPS.iter().copied().flatten() {
-            assert!(words_below(word).next().is_some() || *word == "rule", "{word} has no commands");
-        }
     }
 }

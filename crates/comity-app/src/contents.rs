@@ -4,7 +4,6 @@
 //! refusal, so they are not synced, and the oldest go when there are many.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use comity_core::ContentHash;
 
 use crate::held_dir::HeldDir;
+use crate::plain_file;
 
 /// Bytes of a file whose content is compared; a larger one is not known to anybody.
 pub const CONTENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -39,19 +39,28 @@ pub struct StoredContent {
 impl StoredContent {
     /// Reads a regular file; nothing if it is gone, no regular file, or too large to be compared.
     pub fn read(file: &Path) -> io::Result<Option<StoredContent>> {
-        let opened = match fs::File::open(file) {
+        let opened = match plain_file::open(file) {
             Ok(opened) => opened,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if is_no_file(error.kind()) => return Ok(None),
             Err(error) => return Err(error),
         };
         let metadata = opened.metadata()?;
-        if !metadata.is_file() || metadata.len() > CONTENT_BYTES_MAX {
+        if metadata.len() > CONTENT_BYTES_MAX {
             return Ok(None);
         }
         let mut bytes = Vec::with_capacity(metadata.len() as usize);
         opened.take(CONTENT_BYTES_MAX).read_to_end(&mut bytes)?;
-        Ok(Some(StoredContent { hash: ContentHash(*blake3::hash(&bytes).as_bytes()), bytes }))
+        Ok(Some(StoredContent::of(bytes)))
     }
+
+    /// What is in a file that is not there as such.
+    pub(crate) fn of(bytes: Vec<u8>) -> StoredContent {
+        StoredContent { hash: ContentHash(*blake3::hash(&bytes).as_bytes()), bytes }
+    }
+}
+
+fn is_no_file(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput)
 }
 
 impl Contents {
@@ -108,6 +117,8 @@ fn found(dir: &HeldDir) -> VecDeque<ContentHash> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

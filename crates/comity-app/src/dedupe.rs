@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use comity_core::{Key, Principal, Refusal, answers};
 
 use crate::application::Responder;
+use crate::catalog::next_call;
 use crate::operation::{Failure, Rendered};
+use crate::operations::tabs::TabState;
 
 /// Answers that are remembered; the oldest go first.
 const ANSWERS_MAX: usize = 256;
@@ -133,7 +135,10 @@ pub(crate) fn outcome_unknown() -> Refusal {
     Refusal::Browser {
         code: "outcome_unknown",
         problem: "the server ended before it answered; perhaps this was done, and perhaps not".into(),
-        hint: "look at the page before you do it again: comity tab state TAB".into(),
+        hint: format!(
+            "look at the page before you do it again: {}",
+            next_call::<TabState>([("tabId", "TAB".into())])
+        ),
     }
 }
 
@@ -147,7 +152,8 @@ mod tests {
 
     impl Responder for Heard {
         fn respond(self: Box<Self>, output: Result<Rendered, Failure>, _: Vec<String>) {
-            let said = output.map_or_else(|failure| failure.to_text(), |rendered| rendered.json);
+            let said = output
+                .map_or_else(|failure| failure.to_text(crate::Wording::Commands), |rendered| rendered.json);
             self.0.send(said).expect("somebody listens");
         }
     }

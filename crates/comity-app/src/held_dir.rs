@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 
+use crate::plain_file;
+
 /// A directory by its identity; clones hold the same one.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldDir {
@@ -56,8 +58,8 @@ impl HeldDir {
     }
 
     pub(crate) fn open_file(&self, name: &str) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        Ok(openat(&self.dir, name, flags, Mode::empty())?.into())
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        plain_file::checked(openat(&self.dir, name, flags, Mode::empty())?.into())
     }
 
     /// How large a file in it is, if there is one.
@@ -100,7 +102,6 @@ impl HeldDir {
         Ok(rustix::fs::fsync(&self.dir)?)
     }
 
-    /// The names of what is in it.
     pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.dir)? {

@@ -14,8 +14,9 @@ use comity_core::locks::{Hold, Lock, LockAsk};
 use comity_core::{Ask, Fence, Principal, ProjectId, World};
 
 use crate::engine::Engine;
+use crate::lock_worktrees::may_be_in;
+use crate::planted_panic::panic_at;
 use crate::reconciler::{self, Bell, NextLook};
-use crate::whereabouts::may_be_in;
 
 /// How long git may take; the rules wait a little longer.
 const LOOK_MAX: Duration = Duration::from_secs(8);
@@ -105,6 +106,7 @@ impl LapsedLocks {
         }
         let (engine, looks, bell) = (self.engine.clone(), self.looks.clone(), self.bell.clone());
         let work = move || {
+            panic_at("look");
             look(&engine, project, &locks);
             looks.all().remove(&what);
             // More may have lapsed meanwhile.
@@ -136,13 +138,13 @@ fn by_project(world: &World, hold: Hold) -> BTreeMap<ProjectId, Vec<Lock>> {
 
 /// Looks for uncommitted work under locks of one project, and tells the engine. What nobody can tell counts as work.
 fn look(engine: &Engine, project: ProjectId, locks: &[Lock]) {
-    let (project, among) = {
+    let (project, within) = {
         let world = engine.world();
-        let among: Vec<_> = locks.iter().map(|lock| may_be_in(&world, lock)).collect();
-        (world.projects.get(&project).cloned(), among)
+        let within: Vec<_> = locks.iter().map(|lock| may_be_in(&world, lock)).collect();
+        (world.projects.get(&project).cloned(), within)
     };
     let found = project.map(|project| {
-        let meant: Vec<_> = locks.iter().map(|lock| &lock.wanted.pattern).zip(&among).collect();
+        let meant: Vec<_> = locks.iter().map(|lock| &lock.wanted.pattern).zip(&within).collect();
         let (at, case) = (Path::new(&*project.common_dir), project.case);
         comity_git::uncommitted_works(at, &meant, case, LOOK_MAX, FILES_LEFT_MAX)
     });

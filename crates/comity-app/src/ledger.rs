@@ -17,7 +17,6 @@ pub struct Entry {
     pub at_ms: i64,
     /// When, as a date and time.
     pub at: String,
-    /// Name of who acted.
     pub actor: String,
     /// Id of the agent that acted.
     #[serde(rename = "agentId", skip_serializing_if = "Option::is_none")]
@@ -44,10 +43,8 @@ pub struct Entry {
 /// An agent that an entry concerns.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Concerned {
-    /// Its id.
     #[serde(rename = "agentId")]
     pub agent: String,
-    /// Its name.
     pub name: String,
 }
 
@@ -143,9 +140,20 @@ pub fn date(wall_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(wall_ms).map_or_else(|_| wall_ms.to_string(), |at| format!("{at:.3}"))
 }
 
+/// A moment on the wall as people here read it: the time if it was today, else the day, too.
+pub fn local(wall_ms: i64) -> String {
+    let zone = jiff::tz::TimeZone::system();
+    let Ok(at) = jiff::Timestamp::from_millisecond(wall_ms) else { return wall_ms.to_string() };
+    let (at, now) = (at.to_zoned(zone.clone()), jiff::Timestamp::now().to_zoned(zone));
+    match at.date() == now.date() {
+        true => at.strftime("%H:%M:%S").to_string(),
+        false => at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+    }
+}
+
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Entry { seq, at, action, summary, .. } = self;
-        write!(f, "{seq:>6}  {at}  {action:<16}  {summary}")
+        let Entry { seq, at_ms, action, summary, .. } = self;
+        write!(f, "{seq:>6}  {}  {action:<16}  {summary}", local(*at_ms))
     }
 }

@@ -2,7 +2,7 @@
 
 use comity_core::agents::Process;
 
-use crate::hosts::is_host;
+use crate::terminal_programs::is_host;
 
 /// How far up the process tree is looked.
 pub const DEPTH_MAX: usize = 64;

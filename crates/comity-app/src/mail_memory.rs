@@ -7,15 +7,25 @@ use std::sync::{Mutex, PoisonError};
 use comity_core::mail::{Newest, Receipt};
 use comity_core::{Principal, World};
 
+use crate::catalog::next_call;
+use crate::operations::mail::Next;
 use crate::search::MailIndex;
 use crate::tokens::Token;
 
 /// Agents that are remembered before those without mail are forgotten.
 const REMEMBERED_MAX: usize = 1_000;
 
+/// How it is said that something waits.
+const MENTIONS: [&str; 3] =
+    ["a control message waits for you", "a letter waits for you", "letters wait for you"];
+
+/// Whether a notice only says that mail waits: doors that can show the mail itself do that instead.
+pub fn is_mention(notice: &str) -> bool {
+    MENTIONS.iter().any(|mention| notice.split(": ").next().is_some_and(|said| said.ends_with(mention)))
+}
+
 /// All of it. A restart forgets it, and nothing is lost by that.
 pub(crate) struct MailMemory {
-    /// The index of all mail.
     pub(crate) index: MailIndex,
     offers: Mutex<BTreeMap<Principal, (Token, Receipt)>>,
     mentioned: Mutex<BTreeMap<Principal, Newest>>,
@@ -61,9 +71,9 @@ impl MailMemory {
         *last = newest.or(*last);
         let letters: usize = mailbox.senders().map(|(_, letters)| letters).sum();
         Some(match letters {
-            0 => "a control message waits for you: see it with next".into(),
-            1 => "a letter waits for you: read it with next".into(),
-            letters => format!("{letters} letters wait for you: read them with next"),
+            0 => format!("{}: see it with {}", MENTIONS[0], next_call::<Next>([])),
+            1 => format!("{}: read it with {}", MENTIONS[1], next_call::<Next>([])),
+            letters => format!("{letters} {}: read them with {}", MENTIONS[2], next_call::<Next>([])),
         })
     }
 }

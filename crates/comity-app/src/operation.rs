@@ -16,6 +16,7 @@ use crate::application::Application;
 use crate::identity::{Identity, IdentityDoubt, WayIn};
 use crate::lineage::Lineage;
 pub use crate::plan::Plan;
+use crate::wording::Wording;
 
 /// What an operation does to the world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,12 +138,14 @@ impl Failure {
         Failure::Fault(problem.to_string())
     }
 
-    /// The error as every door shows it to programs: `{"code", "message", "hint", ...}`.
-    pub fn to_json(&self) -> String {
+    /// The error as a door shows it to programs: `{"code", "message", "hint", ...}`.
+    pub fn to_json(&self, wording: Wording) -> String {
         let value = match self {
             Failure::Refused(refusal) => {
                 let mut value = serde_json::json!({
-                    "code": refusal.code(), "message": refusal.to_string(), "hint": refusal.hint(),
+                    "code": refusal.code(),
+                    "message": wording.spell(&refusal.to_string()),
+                    "hint": wording.spell(&refusal.hint()),
                 });
                 if !refusal.holders().is_empty() {
                     value["holders"] = serde_json::to_value(refusal.holders()).unwrap_or_default();
@@ -171,9 +174,12 @@ impl Failure {
     }
 
     /// The error in words, with the next step.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self, wording: Wording) -> String {
         match self {
-            Failure::Refused(refusal) => format!("{refusal}\n{}", refusal.hint()),
+            Failure::Refused(refusal) => {
+                let text = format!("{refusal}\n{}", refusal.hint());
+                wording.refused(&text)
+            }
             Failure::Fault(problem) => problem.clone(),
         }
     }

@@ -29,7 +29,6 @@ pub struct Change<Output> {
     pub(crate) finish: Finish<Output>,
 }
 
-/// Makes the answer.
 pub(crate) enum Finish<Output> {
     /// Within the batch, so that the world is as the events left it.
     InBatch(FromAnswer<Output>),

@@ -23,7 +23,7 @@ pub fn check(pools: &BTreeMap<String, PoolConfig>) -> Result<(), String> {
     for (name, pool) in pools {
         let wrong = |problem: &str| Err(format!("settings: pools.{name}: {problem}"));
         if let Err(refusal) = check_name("a pool's name", name) {
-            return wrong(&format!("{refusal}; {}", refusal.hint()));
+            return wrong(&format!("{refusal}; {}", crate::Wording::Commands.spell(&refusal.hint())));
         }
         if name.bytes().all(|byte| byte.is_ascii_digit()) {
             return wrong("a number is taken for a lease; add a letter");

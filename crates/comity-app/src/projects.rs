@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use comity_core::paths::Alternative;
 use comity_core::projects::ProjectAsk;
-use comity_core::{Ask, PathPattern, Refusal, World};
+use comity_core::{Ask, PathPattern, ProjectId, Refusal, World};
 use comity_git::Repository;
 
 use crate::config::ProjectConfig;
@@ -51,6 +52,23 @@ impl Projects {
         self.at(cwd)
     }
 
+    /// The place that these paths are meant from: where the caller is, or, for whole paths elsewhere, their own repository.
+    pub fn place_of(&self, caller: &Caller, paths: &[String]) -> Result<PathBase, Failure> {
+        let own = self.place(caller);
+        let Some(first) = paths.first().filter(|path| path.starts_with('/')) else { return own };
+        if own.as_ref().is_ok_and(|place| place.resolve(first).is_ok()) {
+            return own;
+        }
+        let existing = Path::new(first).ancestors().skip(1).find(|dir| dir.is_dir());
+        existing.and_then(|dir| self.at(dir).ok()).map_or(own, Ok)
+    }
+
+    /// The project that lists are about: the one that the caller is in, unless all are asked for.
+    pub(crate) fn scope(&self, caller: &Caller, all: bool) -> Option<ProjectId> {
+        let place = (!all).then(|| self.place(caller).ok()).flatten()?;
+        Some(place.project())
+    }
+
     /// The place that a directory is.
     pub fn at(&self, cwd: &Path) -> Result<PathBase, Failure> {
         let mut known = self.known();
@@ -77,6 +95,16 @@ impl Projects {
     }
 }
 
+/// What a list is about, in words: `in repo`, or nothing for all projects.
+pub(crate) fn in_project(world: &World, scope: Option<ProjectId>) -> Option<String> {
+    Some(world.projects.get(&scope?)?.name().to_owned())
+}
+
+/// What ends a list of one project, if there is more elsewhere.
+pub(crate) fn elsewhere(more: usize, command: &str) -> Option<String> {
+    (more > 0).then(|| format!("{more} more in other projects: comity {command} --all-projects"))
+}
+
 impl CachedProject {
     fn place(&self, cwd: &Path) -> PathBase {
         PathBase { repository: self.repository.clone(), settings: self.settings.clone(), cwd: cwd.into() }
@@ -94,13 +122,23 @@ fn find(cwd: &Path) -> Result<Repository, Failure> {
 
 impl PathBase {
     /// The project.
-    pub fn project(&self) -> comity_core::ProjectId {
+    pub fn project(&self) -> ProjectId {
         self.repository.project()
+    }
+
+    /// Whether it is the top of a worktree, where paths are as they are stored.
+    pub fn is_top(&self) -> bool {
+        self.cwd == self.repository.root()
     }
 
     /// The repository.
     pub fn repository(&self) -> &Arc<Repository> {
         &self.repository
+    }
+
+    /// The root of the worktree, if it can be written down.
+    pub fn root(&self) -> Option<Box<str>> {
+        self.repository.root().to_str().map(Into::into)
     }
 
     /// What a path means here, whatever characters it has.
@@ -118,10 +156,19 @@ impl PathBase {
         paths.iter().map(|path| self.resolve(path)).collect()
     }
 
+    /// The path, if nothing is there: up to the first wildcard, for a glob.
+    pub fn missing(&self, pattern: &PathPattern) -> Option<String> {
+        let is_there = |alternative: &Alternative| {
+            let path: PathBuf = alternative.prefix().collect();
+            std::fs::symlink_metadata(self.repository.root().join(path)).is_ok()
+        };
+        (!pattern.alternatives().iter().any(is_there)).then(|| pattern.readable())
+    }
+
     /// The project's own settings.
     pub fn settings(&self) -> Result<&ProjectConfig, Refusal> {
-        let mend = |problem: &String| Refusal::bad_input(problem, "mend the project's comity.toml");
-        (*self.settings).as_ref().map_err(mend)
+        let refuse = |problem: &String| Refusal::bad_input(problem, "fix comity.toml");
+        (*self.settings).as_ref().map_err(refuse)
     }
 
     /// The ask that makes the project known, if it is not.

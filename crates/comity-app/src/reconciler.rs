@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use comity_core::World;
 
 use crate::engine::Engine;
+use crate::planted_panic::panic_at;
 
 /// Wakes a reconciler; ringing twice is like ringing once.
 #[derive(Clone)]
@@ -70,6 +71,7 @@ pub(crate) fn run_here(
 ) {
     let _waking = engine.feed().wake_while(on_change(engine, version, move || bell.ring()));
     while !engine.feed().is_stopped() {
+        panic_at(std::thread::current().name().unwrap_or_default());
         let woken = match reconcile() {
             NextLook::Woken => heard.recv().map_err(|_| RecvTimeoutError::Disconnected),
             NextLook::At(at) => heard.recv_timeout(at.saturating_duration_since(Instant::now())),

@@ -10,11 +10,13 @@ use comity_core::{Ask, Key, Principal, Refusal, World};
 use comity_git::worktree::{Driver, InnerPath, KeepReason, RemovalRules, TRASH_KEPT_FOR, Why, WorktreeHook};
 
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::engine::Failed;
 use crate::operation::Failure;
 use crate::operations::guard::confiner;
-use crate::planted::panic_at;
-use crate::trees;
+use crate::operations::worktrees::WorktreeRestore;
+use crate::planted_panic::panic_at;
+use crate::worktree_drivers;
 
 /// What became of a worktree that was to go.
 pub(crate) enum RemovalOutcome {
@@ -41,7 +43,11 @@ pub(crate) fn settle(
     let _only_one = removal.lock().unwrap_or_else(PoisonError::into_inner);
     if !is_there_still(&app.engine().world(), worktree) {
         let problem = format!("the worktree {} is gone already", worktree.tree.slug);
-        return Err(Refusal::NotFound { problem, hint: "back with: comity worktree restore".into() }.into());
+        return Err(Refusal::NotFound {
+            problem,
+            hint: format!("back with: {}", next_call::<WorktreeRestore>([("slug", "SLUG".into())])),
+        }
+        .into());
     }
     // What cannot be taken back is told by the proof, or with what crashes have left.
     let _ = driver.take_back_interrupted(Path::new(&*worktree.tree.path));
@@ -137,7 +143,8 @@ fn remove(
     let in_use = |path: &Path| is_in_use(&app.engine().world(), by, worktree, path);
     let proof = driver
         .prove_removable(Path::new(&*worktree.tree.path), RemovalRules { build_dirs, in_use: &in_use })?;
-    release(worktree).map_err(|failed| vec![KeepReason::unknown(failure(failed).to_text())])?;
+    release(worktree)
+        .map_err(|failed| vec![KeepReason::unknown(failure(failed).to_text(crate::Wording::Commands))])?;
     match hook {
         Some(hook) => driver.remove_by_hook(hook, &proof).map(|_| (None, String::new())),
         None => driver.remove(proof).map(|gone| (Some(gone.id), gone.saved_as.unwrap_or_default())),
@@ -149,7 +156,7 @@ fn hook(app: &Application, by: Principal, worktree: &Worktree) -> Result<Option<
     let program = &app.config().worktree.remove_hook;
     let removed = Path::new(&*worktree.tree.path);
     let confiner = if program.is_empty() { None } else { confiner(app, by, Some(removed))? };
-    Ok(trees::hook(program, confiner))
+    Ok(worktree_drivers::hook(program, confiner))
 }
 
 fn is_released(world: &World, worktree: &Worktree) -> bool {
@@ -165,7 +172,7 @@ fn is_there_still(world: &World, worktree: &Worktree) -> bool {
 /// What the project says of directories that a build makes again: in its main checkout, where the worktree's owner
 /// does not write.
 fn build_dirs(app: &Application, common_dir: &Path, worktree: &Worktree) -> Result<Vec<InnerPath>, Failure> {
-    let at = trees::main_checkout(common_dir).unwrap_or_else(|| Path::new(&*worktree.tree.path));
+    let at = worktree_drivers::main_checkout(common_dir).unwrap_or_else(|| Path::new(&*worktree.tree.path));
     let Ok(place) = app.projects().at(at) else { return Ok(Vec::new()) };
     let dirs = place.settings()?.worktree.build_dirs.iter();
     dirs.map(|dir| InnerPath::parse(dir).map_err(Failure::fault)).collect()

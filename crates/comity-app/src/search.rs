@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::held_dir::HeldDir;
 use crate::log::LogReader;
-use crate::weight::PageSize;
+use crate::page_size::PageSize;
 
 /// The form of the index; another one is thrown away and made again.
 const VERSION: i64 = 2;

@@ -60,7 +60,7 @@ fn look(app: &Application, waiting: &mut BusyWorktrees) -> Option<Instant> {
         };
         // It is kept all the same; only nobody is told.
         if let Err(failed) = keep(app, worktree, &why) {
-            eprintln!("comity: {}", failed.to_text());
+            eprintln!("comity: {}", failed.to_text(crate::Wording::Commands));
         }
     }
     waiting.0.values().map(|(_, due)| *due).min()

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use comity_app::engine::WaitPlace;
 use comity_app::log::MemoryLog;
-use comity_app::weight::PageSize;
+use comity_app::page_size::PageSize;
 use comity_app::{Caller, Failure, OperationCall, Rendered, Responder};
 use comity_core::{Millis, Principal, limits};
 use serde_json::{Value, json};

@@ -42,7 +42,7 @@ fn a_changed_record_is_named() {
         &comity_app::Caller::human(place.repo()),
         comity_app::OperationCall { op: "log_verify", ..comity_app::OperationCall::default() },
     );
-    let problem = output.expect_err("the change is noticed").to_text();
+    let problem = output.expect_err("the change is noticed").to_text(comity_app::Wording::Commands);
     assert!(problem.contains("record 3 is not what was written"), "{problem}");
     drop(app);
     let problem = SqliteLog::open(&place.home(), Default::default()).err().expect("and no server starts");
@@ -55,7 +55,7 @@ fn whom_a_record_concerns_is_part_of_the_chain_and_of_sealed_records() {
     let app = place.open();
     let ann = app.join("ann");
     app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect("granted");
-    app.ask(Principal::Human, "release", json!({ "paths": ["src/a.rs"] })).expect("released");
+    app.ask(Principal::Human, "release", json!({ "paths": ["src/a.rs"], "from": "ann" })).expect("released");
     let released = json!({ "agent": "ann", "type": "lock_released" });
     let found = |app: &App| {
         let page = app.ask(Principal::Human, "log", released.clone()).expect("a page");
@@ -69,7 +69,7 @@ fn whom_a_record_concerns_is_part_of_the_chain_and_of_sealed_records() {
     assert_eq!(found(&app), 1, "and so it is in a sealed segment");
     assert!(app.ask(Principal::Human, "log_verify", json!({})).is_ok());
     app.ask(ann, "lock", json!({ "paths": ["src/b.rs"] })).expect("granted");
-    app.ask(Principal::Human, "release", json!({ "paths": ["src/b.rs"] })).expect("released");
+    app.ask(Principal::Human, "release", json!({ "paths": ["src/b.rs"], "from": "ann" })).expect("released");
     drop(app);
     let database = rusqlite::Connection::open(place.home().join("log.db")).expect("opens");
     database.execute_batch("DROP TRIGGER events_are_final").expect("dropped");
@@ -97,7 +97,7 @@ fn a_log_of_the_first_form_is_read_and_written_on() {
     drop(database);
     let app = place.open();
     assert!(app.ask(Principal::Human, "log_verify", json!({})).is_ok(), "its chain is as it was");
-    app.ask(Principal::Human, "release", json!({ "paths": ["src/a.rs"] })).expect("released");
+    app.ask(Principal::Human, "release", json!({ "paths": ["src/a.rs"], "from": "ann" })).expect("released");
     let page =
         app.ask(Principal::Human, "log", json!({ "agent": "ann", "type": "lock_released" })).expect("a page");
     assert_eq!(page["entries"][0]["concerns"][0]["name"], "ann", "{page}");
@@ -217,6 +217,23 @@ fn what_the_settings_do_not_keep_goes_and_the_rest_is_proven_and_looked_back_at(
     drop((app, reader));
     let app = place.open();
     assert!(app.app.engine().world().head > 3 * segment, "and a start needs no more than that");
+}
+
+#[test]
+fn what_is_sealed_stays_in_the_table_while_the_segments_are_away() {
+    let place = Place::new();
+    let app = place.open();
+    let reader = app.reader.clone().expect("a reader");
+    fill(&app, SEGMENT_RECORDS as u64 + 200);
+    assert_eq!(reader.seal_next(), Ok(true));
+    let (ledger, away) = (place.home().join("ledger"), place.home().join("away"));
+    std::fs::rename(&ledger, &away).expect("moved");
+    app.app.engine().drop_all_sealed();
+    let facts = app.facts();
+    drop((app, reader));
+    let StartPoint { world, .. } = SqliteLog::open(&place.home(), Default::default()).expect("a start");
+    let there = serde_json::to_string(&comity_core::snapshot::Snapshot::of(&world)).expect("JSON");
+    assert_eq!(there, facts, "all of it is in the table still");
 }
 
 #[test]

@@ -227,7 +227,11 @@ fn a_changed_input_is_another_question() {
     // The key of an answer that was given is worth nothing for another call.
     let said = scene.ask_with_key("make uninstall", Some("k")).try_recv().expect("an answer");
     let failure = said.expect_err("a key is for one call");
-    assert!(failure.to_text().contains("was used for another call"), "{}", failure.to_text());
+    assert!(
+        failure.to_text(comity_app::Wording::Commands).contains("was used for another call"),
+        "{}",
+        failure.to_text(comity_app::Wording::Commands)
+    );
     let (other, again) = (scene.ask("make uninstall"), scene.ask("make install"));
     scene.app.pass(MINUTES);
     assert!(denied(&other).contains("nobody answered request 2"));

@@ -4,6 +4,7 @@ mod support;
 
 use std::sync::mpsc;
 
+use comity_app::wording::Wording;
 use comity_app::{Caller, Failure, OperationCall, Rendered, Responder};
 use comity_core::{Millis, Principal};
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ impl Responder for Sent {
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, _: Vec<String>) {
         let said = match output {
             Ok(rendered) => serde_json::from_str(&rendered.json).expect("JSON"),
-            Err(failure) => failure.to_text().into(),
+            Err(failure) => failure.to_text(comity_app::Wording::Commands).into(),
         };
         let _ = self.0.send(said);
     }
@@ -54,7 +55,7 @@ fn who_waits_gets_what_becomes_ready_with_a_prompt_and_evidence_of_what_came_bef
     app.ask(ann, "task_done", json!({ "id": "a", "evidence": "commit 12" })).expect("done");
     let given = answer.try_recv().expect("answered with the completion");
     assert_eq!((&given["id"], &given["attempt"]), (&json!("b"), &json!(1)));
-    let prompt = given["prompt"].as_str().expect("a prompt");
+    let prompt = Wording::Commands.spell(given["prompt"].as_str().expect("a prompt"));
     for said in
         ["Your task is b: Second", "In full.", "a (First): commit 12", "src/b.rs", "comity task done b"]
     {

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 pub struct WantedTab<H> {
     /// The owner's name for it, which stays.
     pub handle: H,
-    /// The container that it is in.
     pub container: String,
     /// The address that it was last seen at.
     pub url: String,
@@ -18,7 +17,6 @@ pub struct WantedTab<H> {
 pub struct Observed<C> {
     /// Its id in this session.
     pub context: C,
-    /// The container that it is in.
     pub container: String,
     pub url: String,
 }

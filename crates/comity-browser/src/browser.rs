@@ -46,7 +46,6 @@ pub struct Browser {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TabInfo {
     pub id: TabId,
-    /// The container that it is in.
     pub container: Container,
     pub url: String,
     /// The title of its page.

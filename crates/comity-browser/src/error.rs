@@ -8,7 +8,6 @@ use std::time::Duration;
 pub enum BrowserError {
     /// There is no Firefox to start.
     NoBrowser {
-        /// Where it was looked for.
         looked_for: String,
     },
     /// Firefox could not be started, or not be attached to.
@@ -30,12 +29,10 @@ pub enum BrowserError {
     },
     /// The reference belongs to an earlier document, or to an element that was removed.
     StaleRef {
-        /// The reference that was given.
         reference: String,
     },
     /// Nothing on the page matches.
     NotFound {
-        /// The selector that was given.
         selector: String,
     },
     /// The policy does not allow this address.

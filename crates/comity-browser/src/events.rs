@@ -101,7 +101,6 @@ impl SharedBrowser {
         }
     }
 
-    /// Firefox is gone.
     pub(crate) fn died(&self) {
         for tab in self.contexts().tabs.values() {
             tab.change(|live| live.is_closed = true);

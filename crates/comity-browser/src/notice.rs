@@ -11,7 +11,6 @@ pub enum BrowserEvent {
     /// A tab opened that nobody asked for: by a page, or by the person at the window.
     TabOpened {
         tab: TabId,
-        /// The container that it is in.
         container: Container,
         /// Its address when it opened.
         url: String,

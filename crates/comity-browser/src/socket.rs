@@ -23,7 +23,6 @@ pub(crate) struct Sender {
     stream: UnixStream,
 }
 
-/// Reads, on one thread.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     socket: WebSocket<OnlyReads>,

@@ -16,32 +16,29 @@ const SETTINGS: &str = "user_pref(\"network.dns.localDomains\", \"inside.test,al
 
 #[test]
 fn names_that_lead_here_need_a_rule_when_this_machine_does() {
-    let test = "names_that_lead_here_need_a_rule_when_this_machine_does";
-    if support::lacks_firefox(test) {
+    if support::lacks_firefox("names_that_lead_here_need_a_rule_when_this_machine_does") {
         return;
     }
-    for program in support::versions(test) {
-        let stage = Stage::with_settings(program, SETTINGS);
-        let server = Server::start(|_| Answer::Page("<title>Inside</title>inside".into()));
-        let browser = stage.browser();
-        let tab = browser.open(&browser.create_container(LONG).unwrap(), LONG).unwrap();
-        let at = |host: &str, path: &str| format!("http://{host}:{}{path}", server.port);
-        tab.navigate(&at("inside.test", "/free"), Until::Complete, LONG).unwrap();
-        browser
-            .set_policy(Policy::new(&["allowed.test"], &NONE).unwrap().with_loopback(Loopback::ByRule), LONG)
-            .unwrap();
-        tab.navigate(&at("allowed.test", "/allowed"), Until::Complete, LONG).unwrap();
-        browser.set_policy(Policy::default().with_loopback(Loopback::ByRule), LONG).unwrap();
-        let error = tab.navigate(&at("inside.test", "/closed"), Until::Complete, LONG).unwrap_err();
-        assert!(matches!(error, BrowserError::NotLoaded { .. } | BrowserError::Blocked { .. }), "{error}");
-        for here in ["0.0.0.0", "[::]", "127.0.0.1", "localhost"] {
-            let error = tab.navigate(&at(here, "/closed"), Until::Complete, LONG).unwrap_err();
-            assert!(matches!(error, BrowserError::Blocked { .. }), "{here}: {error}");
-        }
-        assert!(!server.asked().iter().any(|asked| asked.contains("/closed")), "{:?}", server.asked());
-        browser.set_policy(Policy::default(), LONG).unwrap();
-        tab.navigate(&at("inside.test", "/again"), Until::Complete, LONG).unwrap();
+    let stage = Stage::with_settings(SETTINGS);
+    let server = Server::start(|_| Answer::Page("<title>Inside</title>inside".into()));
+    let browser = stage.browser();
+    let tab = browser.open(&browser.create_container(LONG).unwrap(), LONG).unwrap();
+    let at = |host: &str, path: &str| format!("http://{host}:{}{path}", server.port);
+    tab.navigate(&at("inside.test", "/free"), Until::Complete, LONG).unwrap();
+    browser
+        .set_policy(Policy::new(&["allowed.test"], &NONE).unwrap().with_loopback(Loopback::ByRule), LONG)
+        .unwrap();
+    tab.navigate(&at("allowed.test", "/allowed"), Until::Complete, LONG).unwrap();
+    browser.set_policy(Policy::default().with_loopback(Loopback::ByRule), LONG).unwrap();
+    let error = tab.navigate(&at("inside.test", "/closed"), Until::Complete, LONG).unwrap_err();
+    assert!(matches!(error, BrowserError::NotLoaded { .. } | BrowserError::Blocked { .. }), "{error}");
+    for here in ["0.0.0.0", "[::]", "127.0.0.1", "localhost"] {
+        let error = tab.navigate(&at(here, "/closed"), Until::Complete, LONG).unwrap_err();
+        assert!(matches!(error, BrowserError::Blocked { .. }), "{here}: {error}");
     }
+    assert!(!server.asked().iter().any(|asked| asked.contains("/closed")), "{:?}", server.asked());
+    browser.set_policy(Policy::default(), LONG).unwrap();
+    tab.navigate(&at("inside.test", "/again"), Until::Complete, LONG).unwrap();
 }
 
 #[test]

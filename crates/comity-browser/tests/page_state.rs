@@ -5,8 +5,6 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
-use std::time::{Duration, Instant};
-
 use comity_browser::page::{OutlineNode, PageState, StateOptions};
 use comity_browser::{
     Area, BrowserError, Click, ElementTarget, Realm, ScreenshotOptions, Tab, Typing, Until,
@@ -258,36 +256,6 @@ fn large(tab: &Tab, server: &Server) {
     let first = state(tab, &StateOptions::default());
     assert!(first.to_string().len() < 12_000, "{} bytes", first.to_string().len());
     assert!(first.more_after.is_some());
-    let mut times: Vec<Duration> = (0..20)
-        .map(|_| {
-            let begun = Instant::now();
-            state(tab, &StateOptions::default());
-            begun.elapsed()
-        })
-        .collect();
-    times.sort();
-    let raw = (0..20).map(|_| {
-        let begun = Instant::now();
-        tab.raw_evaluate("1", LONG).unwrap();
-        begun.elapsed()
-    });
-    let mut raw: Vec<Duration> = raw.collect();
-    raw.sort();
-    let evaluated = (0..20).map(|_| {
-        let begun = Instant::now();
-        tab.evaluate("1", Realm::Sandbox, 99, LONG).unwrap();
-        begun.elapsed()
-    });
-    let mut evaluated: Vec<Duration> = evaluated.collect();
-    evaluated.sort();
-    println!(
-        "1,000 rows: {} parts, {} bytes, median {:?}; evaluate {:?}, bare call {:?}",
-        first.nodes.len(),
-        first.to_string().len(),
-        times[10],
-        evaluated[10],
-        raw[10]
-    );
     let next = StateOptions { after: first.more_after.clone(), ..StateOptions::default() };
     let second = state(tab, &next);
     let row = |state: &PageState| state.nodes.iter().find(|node| node.role == "row").unwrap().name.clone();

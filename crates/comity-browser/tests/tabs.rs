@@ -5,8 +5,6 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
-use std::time::Instant;
-
 use comity_browser::page::StateOptions;
 use comity_browser::{
     Area, Browser, Click, ElementTarget, Format, ScreenshotOptions, Tab, Typing, Until, Viewport,
@@ -109,13 +107,8 @@ fn at_once_and_one_after_another(tabs: &[&Tab]) {
         let shot = tab.screenshot(&ScreenshotOptions::default(), LONG).unwrap();
         assert_eq!(shot.mime, "image/png");
     };
-    let begun = Instant::now();
     tabs.iter().for_each(|tab| shoot(tab));
-    let serial = begun.elapsed();
-    let begun = Instant::now();
     std::thread::scope(|threads| tabs.iter().for_each(|tab| drop(threads.spawn(|| shoot(tab)))));
-    let parallel = begun.elapsed();
-    println!("{} screenshots: {serial:?} one after another, {parallel:?} at once", tabs.len());
 }
 
 fn sizes_and_formats(tab: &Tab) {

@@ -34,12 +34,7 @@ fn workers_obey_the_policy() {
     if support::lacks_firefox("workers_obey_the_policy") {
         return;
     }
-    for program in support::versions("workers_obey_the_policy") {
-        check(&Stage::with(program));
-    }
-}
-
-fn check(stage: &Stage) {
+    let stage = Stage::new();
     let server = Server::start(|path| match path {
         "/shared.js" => Answer::Script(format!(
             "{FETCH} onconnect = event => {{ const port = event.ports[0]; port.onmessage = event => go(event.data, port) }}"

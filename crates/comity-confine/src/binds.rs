@@ -10,7 +10,7 @@ use rustix::fs::{
 };
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 
-use crate::sys;
+use crate::{sealed, sys};
 
 /// Paths that are held, sorted; none is below another.
 pub(crate) fn topmost(paths: &[PathBuf]) -> Vec<&Path> {
@@ -33,7 +33,6 @@ pub(crate) struct Above {
 }
 
 impl Above {
-    /// Those that are there.
     pub(crate) fn of(held: &[&Path]) -> Above {
         let above = held.iter().flat_map(|path| path.ancestors().skip(1));
         let all: BTreeSet<&Path> = above.filter(|dir| dir.parent().is_some()).collect();
@@ -59,6 +58,24 @@ pub(crate) fn hold(path: &Path) -> io::Result<()> {
     attach(tree.as_fd(), path)
 }
 
+/// Puts something empty over a path.
+pub(crate) fn hide(path: &Path) -> io::Result<()> {
+    if path.symlink_metadata()?.is_dir() {
+        let empty = sealed::temporary("0")?;
+        sys::make_read_only(empty.as_fd(), c"", false)?;
+        attach(empty, path)
+    } else {
+        attach(clone(Path::new("/dev/null"))?, path)
+    }
+}
+
+/// Puts something empty over these paths where nothing is. What cannot be done is left out.
+pub(crate) fn hide_all<'a>(paths: impl IntoIterator<Item = &'a Path>) {
+    for path in paths.into_iter().filter(|path| !is_mount(path)) {
+        let _ = hide(path);
+    }
+}
+
 /// Makes these paths read-only mounts of themselves where they are not, and pins the directories above them that can be
 /// moved and that are `wanted`. What cannot be done is left out.
 pub(crate) fn hold_all(paths: &[&Path], wanted: impl Fn(&PathBuf) -> bool) {
@@ -77,7 +94,6 @@ pub(crate) fn is_read_only(path: &Path) -> bool {
     statvfs(path).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
-/// Whether a path is a mount.
 pub(crate) fn is_mount(path: &Path) -> bool {
     let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
@@ -92,7 +108,6 @@ pub(crate) fn clone(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
     Ok(open_tree(CWD, path, flags)?)
 }
 
-/// Puts a copy somewhere.
 pub(crate) fn attach(tree: impl AsFd, at: &Path) -> io::Result<()> {
     Ok(move_mount(tree, "", CWD, at, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }

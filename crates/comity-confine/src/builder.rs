@@ -31,7 +31,6 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// What it has made.
     pub(crate) fn spaces(&self) -> &Spaces {
         &self.spaces
     }
@@ -144,20 +143,24 @@ fn build(
         socket().and_then(sys::start_loopback).map_err(cannot("the loopback cannot be started"))?;
     }
     match &confinement.extent {
-        Extent::Held(paths) => hold(paths, confined).map(Some),
+        Extent::Held(paths) => hold(paths, &confinement.hidden, confined).map(Some),
         Extent::Everything { shown } => {
-            sealed::seal(shown).map(|()| None).map_err(cannot("everything cannot be made read-only"))
+            sealed::seal(shown).map_err(cannot("everything cannot be made read-only"))?;
+            match &confinement.hidden[..] {
+                [] => Ok(None),
+                hidden => hold(&[], hidden, confined).map(Some),
+            }
         }
     }
 }
 
-/// Holds what exists. The watch begins before, so that nothing that happens meanwhile is missed.
-fn hold(paths: &[PathBuf], confined: Pid) -> Result<MountReconciler, ConfineError> {
+/// Holds and hides what exists. The watch begins before, so that nothing that happens meanwhile is missed.
+fn hold(paths: &[PathBuf], hidden: &[PathBuf], confined: Pid) -> Result<MountReconciler, ConfineError> {
     let held = binds::topmost(paths);
     // Also those above paths that are not there yet: a process that stands in one of them would not see what is mounted
     // on it later.
     let Above { movable, fixed } = Above::of(&held);
-    let reconciler = MountReconciler::watch(&held, fixed, confined);
+    let reconciler = MountReconciler::watch(&held, hidden, fixed, confined);
     let reconciler = reconciler
         .map_err(|error| ConfineError::before(FailedStep::Other, "the command cannot be watched", &error))?;
     let cannot = |path: &Path, error: io::Error| {
@@ -168,6 +171,9 @@ fn hold(paths: &[PathBuf], confined: Pid) -> Result<MountReconciler, ConfineErro
     }
     for path in held.into_iter().filter(|path| path.symlink_metadata().is_ok()) {
         gone_or(binds::hold(path)).map_err(|error| cannot(path, error))?;
+    }
+    for path in hidden {
+        gone_or(binds::hide(path)).map_err(|error| cannot(path, error))?;
     }
     Ok(reconciler)
 }

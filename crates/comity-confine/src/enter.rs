@@ -12,7 +12,7 @@ use rustix::thread::{
 use crate::builder::Builder;
 use crate::descriptors::reopen_all;
 use crate::working_dir::WorkingDir;
-use crate::{ConfineError, Confinement, Extent, NetworkAccess, ProblemKind};
+use crate::{ConfineError, Confinement, Extent, NetworkAccess, ProblemKind, typing};
 
 pub(crate) fn enter(confinement: &Confinement) -> Result<(), ConfineError> {
     if confinement.is_empty() {
@@ -25,6 +25,7 @@ pub(crate) fn enter(confinement: &Confinement) -> Result<(), ConfineError> {
     drop(builder);
     cwd.enter(&confinement.extent).map_err(half_done)?;
     reopen_all(&confinement.extent).map_err(|error| half_done(format!("what was open before: {error}")))?;
+    typing::forbid().map_err(|error| half_done(format!("typing for others cannot be forbidden: {error}")))?;
     give_up_mounting().map_err(|error| half_done(format!("the right to mount cannot be given up: {error}")))
 }
 

@@ -14,7 +14,6 @@ pub(crate) enum Ids {
 }
 
 impl Ids {
-    /// What this process may have.
     pub(crate) fn of_process() -> io::Result<Ids> {
         let wanted = CapabilitySet::SETUID | CapabilitySet::SETGID;
         if capabilities(None)?.effective.contains(wanted) {

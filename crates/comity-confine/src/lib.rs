@@ -4,6 +4,8 @@
 //! fail in the kernel. The directories above it are binds, too, so that none of them can be moved away. The namespaces
 //! belong to a user namespace of their own, in which nobody keeps the right to change mounts, root included.
 //!
+//! Nor can it put keys into its terminal, which the person's shell would read after it.
+//!
 //! Knows nothing of locks, agents and servers. Linux only; elsewhere [`enter()`] says so.
 
 #[cfg(target_os = "linux")]
@@ -30,6 +32,8 @@ mod sealed;
 mod spaces;
 mod sys;
 #[cfg(target_os = "linux")]
+mod typing;
+#[cfg(target_os = "linux")]
 mod working_dir;
 
 use std::fmt;
@@ -43,8 +47,10 @@ pub use links::other_names;
 pub struct Confinement {
     /// What cannot be written to.
     pub extent: Extent,
-    /// What of the network is there.
     pub network: NetworkAccess,
+    /// What cannot be read either, by absolute names without symlinks: something empty is in its place, and in that of what
+    /// somebody outside makes there later.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// What cannot be written to.

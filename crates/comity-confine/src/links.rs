@@ -75,3 +75,24 @@ fn linked_among(held: &[PathBuf]) -> BTreeSet<(u64, u64)> {
 fn id_if_linked(found: &Metadata) -> Option<(u64, u64)> {
     (found.is_file() && found.nlink() > 1).then(|| (found.dev(), found.ino()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_names_of_a_file_are_found() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |path: &str| dir.path().join(path);
+        fs::create_dir(at("src")).and_then(|()| fs::create_dir(at("docs"))).expect("made");
+        fs::write(at("src/a.rs"), "").expect("written");
+        let (root, file, link) = (dir.path().to_owned(), at("src/a.rs"), at("docs/link"));
+        let roots = [root];
+        assert!(other_names(&roots, std::slice::from_ref(&file)).is_empty());
+        fs::hard_link(&file, &link).expect("linked");
+        assert_eq!(other_names(&roots, &[file]), std::slice::from_ref(&link));
+        // The same for a file in a directory that is held as a whole.
+        assert_eq!(other_names(&roots, &[at("src")]), [link]);
+        assert!(other_names(&roots, &[at("src"), at("docs")]).is_empty(), "all its names are held");
+    }
+}

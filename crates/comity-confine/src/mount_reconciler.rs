@@ -29,6 +29,7 @@ const EVENT_BYTES: usize = 4_096;
 
 pub(crate) struct MountReconciler {
     held: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
     /// Directories above that are left as they are: who stands in one of them would not see what is mounted on it.
     fixed: BTreeSet<PathBuf>,
     /// What tells of changes. Without it, for what is watched is counted by the system, the reconciler looks by itself.
@@ -43,20 +44,23 @@ impl MountReconciler {
     /// Begins to watch these paths; nothing is lost from now on.
     pub(crate) fn watch(
         held: &[&Path],
+        hidden: &[PathBuf],
         fixed: BTreeSet<PathBuf>,
         confined: Pid,
     ) -> io::Result<MountReconciler> {
         let first = pidfd_open(confined, PidfdFlags::empty())?;
         let kernel = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
         let held = held.iter().map(|path| path.to_path_buf()).collect();
-        let mut reconciler = MountReconciler { held, fixed, kernel, names: BTreeMap::new(), first };
+        let (hidden, names) = (hidden.to_vec(), BTreeMap::new());
+        let mut reconciler = MountReconciler { held, hidden, fixed, kernel, names, first };
         reconciler.watch_all();
         Ok(reconciler)
     }
 
     /// Watches all that matters; what could not be is looked at from time to time.
     fn watch_all(&mut self) {
-        let watched = self.kernel.as_ref().map(|kernel| watch(&self.held, kernel.as_fd()));
+        let paths = || self.held.iter().chain(&self.hidden);
+        let watched = self.kernel.as_ref().map(|kernel| watch(paths(), kernel.as_fd()));
         match watched {
             Some(Ok(names)) => self.names = names,
             Some(Err(_)) | None => self.kernel = None,
@@ -118,16 +122,22 @@ impl MountReconciler {
         let there: Vec<&Path> =
             self.held.iter().map(PathBuf::as_path).filter(|path| path.symlink_metadata().is_ok()).collect();
         binds::hold_all(&there, |dir| !self.fixed.contains(dir));
-        nested::hold(&self.held, &self.fixed);
+        binds::hide_all(
+            self.hidden.iter().map(PathBuf::as_path).filter(|path| path.symlink_metadata().is_ok()),
+        );
+        nested::hold(&self.held, &self.hidden, &self.fixed);
     }
 }
 
 /// Watches the directories that the paths are in, and those above that could be replaced by others; says which names
 /// matter in each.
-fn watch(held: &[PathBuf], kernel: BorrowedFd<'_>) -> io::Result<BTreeMap<i32, BTreeSet<OsString>>> {
+fn watch<'a>(
+    paths: impl Iterator<Item = &'a PathBuf>,
+    kernel: BorrowedFd<'_>,
+) -> io::Result<BTreeMap<i32, BTreeSet<OsString>>> {
     let mut names: BTreeMap<i32, BTreeSet<OsString>> = BTreeMap::new();
     let mut watched: BTreeMap<&Path, i32> = BTreeMap::new();
-    for path in held {
+    for path in paths {
         for below in path.ancestors() {
             let (Some(dir), Some(name)) = (below.parent(), below.file_name()) else { break };
             let watch = match watched.get(dir) {

@@ -11,7 +11,6 @@ pub(crate) struct Mounts(Vec<Mount>);
 struct Mount {
     /// The file system, by its device number.
     device: Vec<u8>,
-    /// What of it is mounted.
     root: PathBuf,
     at: PathBuf,
 }

@@ -60,11 +60,11 @@ fn spaces_below() -> Vec<File> {
     found.into_values().collect()
 }
 
-/// Holds paths in all namespaces below, under whatever names they can be reached there, and pins the directories above
-/// them except for those that are `fixed`.
+/// Holds paths and hides others in all namespaces below, under whatever names they can be reached there, and pins the
+/// directories above those that are held, except for those that are `fixed`.
 ///
 /// Another process goes into each: it ends there, and one that cannot enter or is kept waiting is in nobody's way.
-pub(crate) fn hold(held: &[PathBuf], fixed: &BTreeSet<PathBuf>) {
+pub(crate) fn hold(held: &[PathBuf], hidden: &[PathBuf], fixed: &BTreeSet<PathBuf>) {
     let spaces = spaces_below();
     if spaces.is_empty() {
         return;
@@ -72,22 +72,34 @@ pub(crate) fn hold(held: &[PathBuf], fixed: &BTreeSet<PathBuf>) {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(proc) = openat(CWD, "/proc", flags, Mode::empty()) else { return };
     let Ok(mounts) = listed(&proc) else { return };
-    let places: Vec<DevicePath> = held.iter().filter_map(|path| mounts.place_of(path)).collect();
+    let places_of = |paths: &[PathBuf]| -> Vec<DevicePath> {
+        paths.iter().filter_map(|path| mounts.place_of(path)).collect()
+    };
+    let (held, hidden) = (places_of(held), places_of(hidden));
     for space in spaces {
         if let Ok(Fork::Child) = sys::fork() {
             sys::end_after(SECONDS_MAX);
-            let _ = hold_in(&space, &proc, &places, fixed);
+            let _ = hold_in(&space, &proc, [&held, &hidden], fixed);
             sys::exit(0);
         }
     }
 }
 
-fn hold_in(space: &File, proc: &OwnedFd, places: &[DevicePath], fixed: &BTreeSet<PathBuf>) -> io::Result<()> {
+fn hold_in(
+    space: &File,
+    proc: &OwnedFd,
+    [held, hidden]: [&[DevicePath]; 2],
+    fixed: &BTreeSet<PathBuf>,
+) -> io::Result<()> {
     move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Mount))?;
     let mounts = listed(proc)?;
-    let names: BTreeMap<PathBuf, PathBuf> = places.iter().flat_map(|place| mounts.names_of(place)).collect();
-    let there: Vec<&Path> =
-        names.keys().map(PathBuf::as_path).filter(|path| path.symlink_metadata().is_ok()).collect();
+    let names = |places: &[DevicePath]| -> BTreeMap<PathBuf, PathBuf> {
+        places.iter().flat_map(|place| mounts.names_of(place)).collect()
+    };
+    let is_there = |path: &&Path| path.symlink_metadata().is_ok();
+    binds::hide_all(names(hidden).keys().map(PathBuf::as_path).filter(is_there));
+    let names = names(held);
+    let there: Vec<&Path> = names.keys().map(PathBuf::as_path).filter(is_there).collect();
     let is_below_a_mount_point = |dir: &PathBuf| names.values().any(|at| dir.starts_with(at));
     binds::hold_all(&there, |dir| !fixed.contains(dir) && is_below_a_mount_point(dir));
     Ok(())

@@ -28,7 +28,7 @@ pub(crate) fn seal(shown: &[PathBuf]) -> io::Result<()> {
     }
     sys::make_read_only(CWD, c"/", true)?;
     for dir in &covers {
-        binds::attach(temporary()?, dir)?;
+        binds::attach(temporary("1777")?, dir)?;
     }
     for (path, tree) in saved {
         make_place(path, tree.as_fd())?;
@@ -54,10 +54,10 @@ fn temporary_dirs() -> Vec<PathBuf> {
     binds::topmost(&all).into_iter().map(Path::to_owned).collect()
 }
 
-/// An empty file system in memory, which is nowhere yet.
-pub(crate) fn temporary() -> io::Result<OwnedFd> {
+/// An empty file system in memory with these permissions, which is nowhere yet.
+pub(crate) fn temporary(mode: &str) -> io::Result<OwnedFd> {
     let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(context.as_fd(), "mode", "1777")?;
+    fsconfig_set_string(context.as_fd(), "mode", mode)?;
     fsconfig_create(context.as_fd())?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)

@@ -33,7 +33,6 @@ pub(crate) fn exit(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Waits for a child.
 #[cfg(target_os = "linux")]
 pub(crate) fn wait_for(pid: libc::pid_t) {
     let mut status = 0;

@@ -52,7 +52,7 @@ impl WorkingDir {
 /// Enters a directory that is empty and removed already, as the one was that this process came with; but nothing is
 /// above it, either.
 fn enter_nothing() -> io::Result<()> {
-    let root = sealed::temporary()?;
+    let root = sealed::temporary("1777")?;
     mkdirat(&root, "removed", Mode::RWXU)?;
     let dir = openat(&root, "removed", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     unlinkat(&root, "removed", AtFlags::REMOVEDIR)?;

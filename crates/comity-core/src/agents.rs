@@ -33,7 +33,6 @@ pub struct Profile {
     pub name: Box<str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Box<str>>,
-    /// The team it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Box<str>>,
     /// The team it would like to be in: its leader or the human admits it.
@@ -117,7 +116,6 @@ pub struct Agent {
     pub id: AgentId,
     /// What is known of it.
     pub profile: Profile,
-    /// The hashes of its tokens.
     pub tokens: Vec<TokenHash>,
     pub joined: Timestamp,
     /// Its last sign of life.
@@ -127,7 +125,6 @@ pub struct Agent {
     /// How long the machine had run at the first start of a server after its last sign of life.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub silent_since_uptime: Option<Millis>,
-    /// Where it is in its life.
     pub life: Life,
     /// What it has not been told yet.
     pub notices: Vec<Notice>,

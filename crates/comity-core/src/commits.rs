@@ -9,6 +9,7 @@ use crate::event::{Event, EventType, Record, durable};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::CANDIDATES_MAX;
+use crate::next_call::call;
 use crate::notices::NoticeKind;
 use crate::people::Asker;
 use crate::refusal::Refusal;
@@ -117,7 +118,7 @@ impl UnguardedCommit {
 fn saw(who: Principal, commit: &UnguardedCommit) -> Result<Vec<Event>, Refusal> {
     if who != Principal::System {
         let problem = "only the watcher reports commits that went past the guard".into();
-        return Err(Refusal::NotAllowed { problem, hint: "commit with: comity commit".into() });
+        return Err(Refusal::NotAllowed { problem, hint: format!("commit with: {}", call("commit", [])) });
     }
     let mut commit = commit.clone();
     commit.candidates.truncate(CANDIDATES_MAX);

@@ -34,7 +34,6 @@ pub enum Due {
 }
 
 impl Due {
-    /// What happens.
     pub(crate) fn events(self, world: &World) -> Vec<Event> {
         match self {
             Due::Lock(fence) => locks::lapse(world, fence),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::agents;
+use crate::branch_moves::{self, MoveAsk};
 use crate::concerns;
 use crate::event::{Event, Record};
 use crate::features::{Ask, FOLLOW_UPS, FollowUp};
 use crate::ids::{Key, Principal, Ticket};
-use crate::moves::{self, MoveAsk};
 use crate::people::{self, Asker, Origin};
 use crate::queues;
 use crate::refusal::Refusal;
@@ -79,7 +79,7 @@ pub fn run(
     world.now = last;
     let (answer, parked) = match verdict? {
         // Remembered too: what a repeat finds later may be something to change, but it was not asked for then.
-        AskResult::Done(events) if events.is_empty() && key.is_some() => {
+        AskResult::Done(events) if events.is_empty() && key.is_some() && !ask.feature().is_look() => {
             (vec![Event::Server(ServerEvent::NothingChanged {})], None)
         }
         AskResult::Done(events) => (events, None),
@@ -88,7 +88,7 @@ pub fn run(
     let mut records = Vec::with_capacity(answer.len());
     let from = asker.origin.as_ref();
     let maker = match ask {
-        Ask::Move(MoveAsk::Settle { number, has_moved }) => moves::maker(world, *number, *has_moved),
+        Ask::Move(MoveAsk::Settle { number, has_moved }) => branch_moves::maker(world, *number, *has_moved),
         _ => None,
     };
     let (by, kept) = maker.map_or((who, key.cloned()), |(maker, key)| (maker, key.cloned()));

@@ -13,6 +13,7 @@ use crate::event::{Event, EventType, Record, durable};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal};
 use crate::limits::{DECISIONS_MAX, RATIONALE_BYTES_MAX, SUBJECT_BYTES_MAX};
+use crate::next_call::call;
 use crate::notices::NoticeKind;
 use crate::people::Asker;
 use crate::refusal::Refusal;
@@ -115,7 +116,7 @@ impl Decisions {
     }
 
     /// All that are remembered, the oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Decision> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Decision> {
         self.by_id.values()
     }
 
@@ -144,7 +145,10 @@ fn make(world: &World, title: &str, rationale: Option<&str>, pending: bool) -> R
     }
     if pending && world.decisions.pending() >= DECISIONS_MAX {
         let problem = format!("{DECISIONS_MAX} decisions wait to be confirmed already");
-        return Err(Refusal::LimitReached { problem, hint: "see them with: comity decisions".into() });
+        return Err(Refusal::LimitReached {
+            problem,
+            hint: format!("see them with: {}", call("decisions", [])),
+        });
     }
     let id = DecisionId(world.decisions.last.0 + 1);
     let (title, rationale) = (title.trim().into(), rationale.map(Into::into));
@@ -161,7 +165,7 @@ fn settle(
     check_reason(reason.as_deref())?;
     let Some(decision) = world.decisions.get(id) else {
         let problem = format!("there is no decision {id}");
-        return Err(Refusal::NotFound { problem, hint: "see them with: comity decisions".into() });
+        return Err(Refusal::NotFound { problem, hint: format!("see them with: {}", call("decisions", [])) });
     };
     if decision.by == who && who != Principal::Human {
         return Err(Refusal::NotAllowed {
@@ -181,7 +185,10 @@ fn settle(
     }
     if decision.standing != DecisionState::Pending {
         let problem = format!("{id} does not wait to be confirmed");
-        return Err(Refusal::bad_input(problem, "see where it stands with: comity decisions"));
+        return Err(Refusal::bad_input(
+            problem,
+            format!("see where it stands with: {}", call("decisions", [])),
+        ));
     }
     Ok(vec![Event::Decision(match confirm {
         true => DecisionEvent::Confirmed { id },

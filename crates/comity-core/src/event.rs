@@ -1,6 +1,7 @@
 //! What happened. Nothing changes except by an event, and each has its place in the log.
 
 mod stored;
+mod types;
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use crate::people::Origin;
 use crate::time::Timestamp;
 
 pub use crate::features::Event;
+pub use types::{EVENT_TYPES, check_type, is_housekeeping, is_type};
 
 /// One event with its place in the log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

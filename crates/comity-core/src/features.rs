@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{AgentAsk, AgentEvent};
+use crate::branch_moves::{MoveAsk, MoveEvent};
 use crate::commits::{CommitAsk, CommitEvent};
 use crate::control::{self, ControlAsk, ControlEvent};
 use crate::decide::AskResult;
@@ -14,7 +15,6 @@ use crate::event::{EventType, Record};
 use crate::ids::AgentId;
 use crate::locks::{self, LockAsk, LockEvent};
 use crate::mail::{self, MailAsk, MailEvent};
-use crate::moves::{MoveAsk, MoveEvent};
 use crate::notices::{NoticeAsk, NoticeEvent};
 use crate::people::{Asker, PersonAsk, PersonEvent};
 use crate::permissions::{self, PermissionAsk, PermissionEvent};
@@ -31,7 +31,6 @@ use crate::worktrees::{WorktreeAsk, WorktreeEvent};
 use crate::world::World;
 use crate::writes::{WriteAsk, WriteEvent};
 
-/// What can be asked of a feature.
 pub(crate) trait FeatureAsk {
     /// Decides it as of `world.now`.
     fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal>;
@@ -43,6 +42,11 @@ pub(crate) trait FeatureAsk {
 
     /// Whether an agent that said that it was idle is at work again when it asks this.
     fn is_work(&self) -> bool {
+        false
+    }
+
+    /// Whether it only asks what there is: if there is nothing, nothing has happened.
+    fn is_look(&self) -> bool {
         false
     }
 }

@@ -3,12 +3,12 @@
 use crate::agents::Agent;
 use crate::control::{Control, Shutdown};
 use crate::decisions::{Decision, DecisionState};
-use crate::ids::{AgentId, Principal};
+use crate::ids::{AgentId, Principal, ProjectId};
 use crate::locks::Lock;
 use crate::permissions::{PermissionRequest, PlanState, RequestState, SubmittedPlan};
 use crate::roles::{Right, may};
-use crate::tasks::{Task, TaskState};
-use crate::teams::leader_of;
+use crate::tasks::{self, Task, TaskState};
+use crate::teams::{leader_of, may_admit};
 use crate::time::Timestamp;
 use crate::world::World;
 
@@ -34,6 +34,8 @@ pub enum InboxItem<'w> {
     },
     /// A task that it was given and has not begun.
     Task(&'w Task),
+    /// A task that nobody has, for an agent that has none.
+    Ready(&'w Task),
 }
 
 impl InboxItem<'_> {
@@ -49,6 +51,7 @@ impl InboxItem<'_> {
             InboxItem::Wish(_) => 7,
             InboxItem::Mail { .. } => 8,
             InboxItem::Task(_) => 9,
+            InboxItem::Ready(_) => 10,
         }
     }
 
@@ -62,7 +65,10 @@ impl InboxItem<'_> {
             InboxItem::Decision(decision) => decision.at,
             InboxItem::Wish(agent) => agent.joined,
             InboxItem::Mail { since, .. } => *since,
-            InboxItem::Review(task) | InboxItem::Failed(task) | InboxItem::Task(task) => match &task.state {
+            InboxItem::Review(task)
+            | InboxItem::Failed(task)
+            | InboxItem::Task(task)
+            | InboxItem::Ready(task) => match &task.state {
                 TaskState::InReview { since, .. } => *since,
                 TaskState::Failed { at, .. } => *at,
                 TaskState::Open { claim: Some(claim) } => claim.since,
@@ -85,7 +91,9 @@ pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
     items.extend(world.permissions.plans().filter(submitted).map(InboxItem::Plan));
     let left = |lock: &&Lock| lock.holder.agent().is_some_and(|agent| leader_of(world, agent) == who);
     items.extend(world.locks.orphaned().filter(left).map(InboxItem::Orphan));
-    items.extend(world.tasks.iter().filter_map(|task| task_item(world, who, task)));
+    items.extend(world.tasks.undecided().filter_map(|task| undecided(world, who, task)));
+    let is_given = |task: &&Task| task.state.claim().is_some();
+    items.extend(world.tasks.owned_by(who).filter(is_given).map(InboxItem::Task));
     let to_confirm = |decision: &&Decision| {
         decision.standing == DecisionState::Pending && confirms(world, decision.by) == who
     };
@@ -96,24 +104,29 @@ pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
     items
 }
 
+/// What comes first for somebody here: what waits, else work for an agent that has none.
+pub fn first(world: &World, who: Principal, project: Option<ProjectId>) -> Option<InboxItem<'_>> {
+    let ready = || tasks::ready_for(world, who.agent()?, project?).map(InboxItem::Ready);
+    waiting_for(world, who).into_iter().next().or_else(ready)
+}
+
 /// How much waits for somebody.
 pub fn count(world: &World, who: Principal) -> usize {
     waiting_for(world, who).len()
 }
 
-fn task_item<'w>(world: &'w World, who: Principal, task: &'w Task) -> Option<InboxItem<'w>> {
+fn undecided<'w>(world: &'w World, who: Principal, task: &'w Task) -> Option<InboxItem<'w>> {
     match &task.state {
         TaskState::InReview { by, .. } => {
             (reviewer(world, task, *by) == who).then_some(InboxItem::Review(task))
         }
         TaskState::Failed { .. } => (alive(world, task.creator) == who).then_some(InboxItem::Failed(task)),
-        TaskState::Open { claim: Some(claim) } => (claim.by == who).then_some(InboxItem::Task(task)),
         _ => None,
     }
 }
 
 /// Whoever declared it, if it may review and did not do it; else the first above its worker that may; else the human.
-fn reviewer(world: &World, task: &Task, by: Principal) -> Principal {
+pub(crate) fn reviewer(world: &World, task: &Task, by: Principal) -> Principal {
     let reviews = |who: Principal| who != by && may(world, who, Right::ReviewTasks).is_ok();
     let creator = alive(world, task.creator);
     if reviews(creator) {
@@ -131,7 +144,7 @@ fn reviewer(world: &World, task: &Task, by: Principal) -> Principal {
 }
 
 /// The human answers for whoever has ended.
-fn alive(world: &World, who: Principal) -> Principal {
+pub(crate) fn alive(world: &World, who: Principal) -> Principal {
     let lives = |agent: AgentId| world.agents.living(agent).is_ok();
     if who.agent().is_some_and(lives) { who } else { Principal::Human }
 }
@@ -142,8 +155,8 @@ fn confirms(world: &World, maker: Principal) -> Principal {
 
 fn admits(world: &World, agent: &Agent) -> Option<Principal> {
     let wished = agent.profile.wished_team.as_deref()?;
-    let lead = world.teams.get(wished).map_or(Principal::Human, |team| team.lead);
-    Some(alive(world, lead))
+    let lead = alive(world, world.teams.get(wished).map_or(Principal::Human, |team| team.lead));
+    Some(if may_admit(world, lead, agent.id, wished) { lead } else { Principal::Human })
 }
 
 fn mail(world: &World, who: Principal) -> Option<InboxItem<'_>> {

@@ -4,8 +4,10 @@
 //! state of everything; [`World::next_deadline`] and [`expire`] let time alone change something. There is no
 //! clock, no file, no thread and no randomness in here: equal input gives equal output on every machine.
 
+pub mod activity;
 pub mod agents;
 pub mod answers;
+pub mod branch_moves;
 mod checks;
 pub mod commits;
 pub mod concerns;
@@ -22,7 +24,7 @@ pub mod invariants;
 pub mod limits;
 pub mod locks;
 pub mod mail;
-pub mod moves;
+pub mod next_call;
 pub mod notices;
 pub mod paths;
 pub mod people;
@@ -37,11 +39,13 @@ pub mod roles;
 mod sentence;
 pub mod server;
 pub mod snapshot;
+pub mod table;
 pub mod tasks;
 pub mod teams;
 pub mod time;
 pub mod version;
 mod wait_graph;
+pub mod why;
 pub mod worktrees;
 pub mod world;
 pub mod writes;

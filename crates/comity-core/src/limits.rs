@@ -54,6 +54,10 @@ pub const LINEAGES_MAX: usize = 256;
 pub const SHOWN_PLACES_MAX: usize = 64;
 /// Acts from new places that wait to be shown to the human; of more than that the newest, and how many were before.
 pub const UNSEEN_ACTS_MAX: usize = 32;
+/// Silence after which an agent at work is said to be silent.
+pub const SILENT_AFTER: Millis = Millis::minutes(5);
+/// Links of a chain that says why something does not go on.
+pub const WHY_LINES_MAX: usize = 200;
 /// Notices that wait for one agent; older ones go first.
 pub const NOTICES_MAX: usize = 256;
 /// Answers that are remembered by idempotency key.
@@ -122,6 +126,10 @@ pub const TASK_FILES_MAX: usize = 64;
 pub const TASK_TITLE_BYTES_MAX: usize = 200;
 /// Bytes of a task's description, of evidence, or of the reason of a failure.
 pub const TASK_TEXT_BYTES_MAX: usize = 16 * 1024;
+/// Attempts at one task that came to nothing and are remembered.
+pub const PAST_ATTEMPTS_MAX: usize = 10;
+/// Bytes that are remembered of why one did.
+pub const PAST_REASON_BYTES_MAX: usize = 2 * 1024;
 /// Claimants of one task that may be lost; then it has failed.
 pub const TASK_ATTEMPTS_MAX: u32 = 3;
 /// A task that was given by code goes to somebody else if it is not started within this time.

@@ -40,11 +40,7 @@ pub enum NoticeAsk {
 pub enum NoticeEvent {
     /// An agent was told what waited for it.
     #[serde(rename = "notices_taken")]
-    Taken {
-        agent: AgentId,
-        /// All up to this one.
-        up_to: u64,
-    },
+    Taken { agent: AgentId, up_to: u64 },
 }
 
 /// The kinds of notice.
@@ -120,6 +116,13 @@ pub enum NoticeKind {
         path: String,
         by: String,
         reason: Option<String>,
+    },
+    /// An agent that the receiver leads has ended.
+    WorkerEnded {
+        name: String,
+        /// completed, failed, terminated or exited.
+        how: String,
+        cause: String,
     },
     Task(TaskTold),
     Pool(PoolTold),
@@ -200,6 +203,9 @@ impl fmt::Display for NoticeKind {
             ),
             NoticeKind::LockGiven { path, by, reason } => {
                 write!(f, "the lock on {path} was handed to you by {by}{}", because(reason))
+            }
+            NoticeKind::WorkerEnded { name, how, cause } => {
+                write!(f, "{name}, which you lead, has ended ({how}: {})", visible(cause))
             }
             NoticeKind::WorktreeKept { slug, why } => {
                 write!(f, "the worktree {slug} that you released is kept: {}", visible(why))

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Process, Since, check_name};
-use crate::display::shell_word;
 use crate::event::{Event, Record};
 use crate::ids::{Principal, TokenHash};
 use crate::limits::{AGENT_GROUPS_MAX, HUMAN_TOKENS_MAX};
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::world::World;
 
@@ -257,7 +257,10 @@ fn decide(world: &World, who: Principal, ask: &PersonAsk) -> Result<Vec<Event>, 
             true => PersonEvent::TokenRevoked { name: name.clone() },
             false => {
                 let problem = format!("there is no token {name:?}");
-                return Err(Refusal::NotFound { problem, hint: "list them with: comity token list".into() });
+                return Err(Refusal::NotFound {
+                    problem,
+                    hint: format!("list them with: {}", call("tokens", [])),
+                });
             }
         },
         PersonAsk::SetPassphrase { verifier } => PersonEvent::PassphraseSet { verifier: verifier.clone() },
@@ -276,14 +279,16 @@ fn make_token(world: &World, name: &str, hash: TokenHash) -> Result<Vec<Event>, 
     check_name("a token's name", name)?;
     let people = &world.people;
     if people.tokens.contains_key(name) {
-        let hint =
-            format!("choose another name, or revoke it with: comity token revoke {}", shell_word(name));
+        let hint = format!(
+            "choose another name, or revoke it with: {}",
+            call("token_revoke", [("name", name.into())])
+        );
         return Err(Refusal::bad_input(format!("there is a token {name:?} already"), hint));
     }
     if people.tokens.len() >= HUMAN_TOKENS_MAX {
         return Err(Refusal::LimitReached {
             problem: format!("there are {HUMAN_TOKENS_MAX} tokens already"),
-            hint: "revoke one with: comity token revoke NAME".into(),
+            hint: format!("revoke one with: {}", call("token_revoke", [("name", "NAME".into())])),
         });
     }
     if people.token(&hash).is_some() || world.agents.by_token(&hash).is_ok() {

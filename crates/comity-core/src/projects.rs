@@ -51,8 +51,13 @@ impl Project {
     /// A short name for people: the directory that holds the repository.
     pub fn name(&self) -> &str {
         let path = self.common_dir.trim_end_matches('/');
-        let path = path.strip_suffix("/.git").unwrap_or(path);
+        let path = self.top().unwrap_or(path);
         path.rsplit('/').next().unwrap_or(path)
+    }
+
+    /// Its main worktree; a bare repository has none.
+    pub fn top(&self) -> Option<&str> {
+        self.common_dir.trim_end_matches('/').strip_suffix("/.git")
     }
 }
 

@@ -23,7 +23,6 @@ use crate::world::World;
 pub struct FileContent {
     /// Its path in the project.
     pub path: Box<str>,
-    /// The hash of its content.
     pub content: ContentHash,
 }
 
@@ -31,11 +30,7 @@ pub struct FileContent {
 #[derive(Clone, PartialEq, Debug)]
 pub enum ReadAsk {
     /// Tells what the calling agent knows of a file.
-    KnowFile {
-        project: ProjectId,
-        /// Which, with what in it.
-        file: FileContent,
-    },
+    KnowFile { project: ProjectId, file: FileContent },
 }
 
 /// What agents got to know of files.
@@ -43,11 +38,7 @@ pub enum ReadAsk {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReadEvent {
     /// An agent read or wrote a file: it knows what is in it.
-    FileKnown {
-        project: ProjectId,
-        /// Which file, with what in it.
-        file: FileContent,
-    },
+    FileKnown { project: ProjectId, file: FileContent },
 }
 
 /// What every live agent knows of files.
@@ -176,6 +167,6 @@ impl FeatureEvent for ReadEvent {
 
     fn sentence(&self, telling: &Telling<'_>) -> String {
         let ReadEvent::FileKnown { file, .. } = self;
-        format!("{} knows {}", telling.by(), file.path)
+        format!("{} read {}", telling.by(), file.path)
     }
 }

@@ -4,8 +4,9 @@ mod holder;
 
 use std::fmt;
 
-use crate::display::{shell_word, visible};
+use crate::display::visible;
 use crate::ids::AgentId;
+use crate::next_call::call;
 use crate::people::{CHANGES_TOKENS, PASSPHRASE_MISSING};
 use crate::pools::PoolUse;
 use crate::time::Millis;
@@ -108,7 +109,6 @@ pub enum Refusal {
     PoolFull(Box<PoolUse>),
     /// A slot of somebody else.
     Ownership {
-        /// What was to be done with it.
         verb: String,
         /// What it is: a tab, a lease.
         noun: &'static str,
@@ -212,44 +212,48 @@ impl Refusal {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            Refusal::Locked { holders, .. } => next_step(holders, "wait with --wait"),
-            Refusal::WaitTimedOut { holders, .. } => next_step(holders, "wait longer"),
+            Refusal::Locked { path, holders, .. } => next_step(holders, Some(path)),
+            Refusal::WaitTimedOut { holders, .. } => next_step(holders, None),
             Refusal::WaitCancelled => "ask again when you need it".into(),
             Refusal::Deadlock(cycle) if cycle.names.len() == 1 => {
                 "you have all there is; give back one of yours first".into()
             }
             Refusal::Deadlock(_) => "release what the others wait for, then ask again".into(),
             Refusal::NotHeld { holders, .. } if holders.is_empty() => {
-                "see what is held with: comity locks".into()
+                format!("see what is held with: {}", call("locks", []))
             }
             Refusal::NotHeld { path, .. } => {
-                format!("unlock gives back what is yours; the human and who leads its holder take it with: comity release {}", shell_word(path))
+                let from = [("paths", [path.as_str()].into()), ("from", "AGENT".into())];
+                let release = call("release", from);
+                format!("its holder releases it; you, as the human or its holder's leader, take it with: {release}")
             }
             Refusal::StaleFence { .. } => "lock it again and look at what changed before you go on".into(),
             Refusal::OutsideRepository { .. } => "give a path inside the repository you are in".into(),
             Refusal::NotARepository { .. } => "go to a git repository, or make one with: git init".into(),
             Refusal::NameTaken { name, .. } => {
-                format!("choose another name, or end that agent with: comity agent bye {}", shell_word(name))
+                format!("choose another name, or end that agent with: {}", call("agent_bye", [("agent", name.as_str().into())]))
             }
             Refusal::UnknownAgent { live, .. } if live.is_empty() => {
-                "no agent is here; see: comity agent join".into()
+                format!("no agent is here; one joins with: {}", call("agent_join", [("name", "NAME".into())]))
             }
             Refusal::UnknownAgent { live, .. } => format!("the agents here: {}", live.join(", ")),
-            Refusal::AgentEnded { .. } => "join again with: comity agent join NAME".into(),
+            Refusal::AgentEnded { .. } => format!("join again with: {}", call("agent_join", [("name", "NAME".into())])),
             Refusal::StaleRead { .. } => "read the file again, and write with that change in it".into(),
-            Refusal::StaleAttempt { task, .. } => format!("see whose it is with: comity task get {task}"),
+            Refusal::StaleAttempt { task, .. } => format!("see whose it is with: {}", call("task_get", [("id", task.as_str().into())])),
             Refusal::PoolFull(pool) => pool.next_step(),
             Refusal::Ownership { noun, name, .. } => {
                 format!("this {noun} is {name}'s; take one of your own, or write to {name}")
             }
             Refusal::Cycle { .. } => "leave one of these dependencies out".into(),
             Refusal::Unproven { .. } => {
-                "you may look; to act, use a terminal that was open before the agents came, or set COMITY_TOKEN: an agent \
-                 gets a token from its leader, a script from you with: comity token create NAME"
-                    .into()
+                let create = call("token_create", [("name", "NAME".into())]);
+                format!(
+                    "you may look; to act, use a terminal that was open before the agents came, or set COMITY_TOKEN: an \
+                     agent gets a token from its leader, a script from you with: {create}"
+                )
             }
             Refusal::NotPresent { lacks, .. } if lacks == PASSPHRASE_MISSING => {
-                "give it once in this terminal: comity login".into()
+                format!("give it once in this terminal: {}", call("login", []))
             }
             Refusal::NotPresent { act, .. } if *act == CHANGES_TOKENS => {
                 "run it in a terminal that no agent is above; a new state directory gets its first token with: comity \
@@ -257,10 +261,9 @@ impl Refusal {
                     .into()
             }
             Refusal::NotPresent { .. } => {
-                "run it in a terminal that no agent is above, or give the script a token: comity token create NAME"
-                    .into()
+                format!("run it in a terminal that no agent is above, or give the script a token: {}", call("token_create", [("name", "NAME".into())]))
             }
-            Refusal::BadToken => "set COMITY_TOKEN to what comity agent join printed, or unset it".into(),
+            Refusal::BadToken => format!("set COMITY_TOKEN to what {} gave, or unset it", call("agent_join", [("name", "NAME".into())])),
             Refusal::KeyReused => {
                 "use a new key for each call, and repeat a call with its own key and the same input".into()
             }
@@ -301,7 +304,7 @@ impl fmt::Display for Refusal {
             Refusal::WaitCancelled => f.write_str("the wait was given up"),
             Refusal::Deadlock(cycle) => write!(f, "waiting would be a deadlock: {cycle}"),
             Refusal::NotHeld { path, holders } if holders.is_empty() => {
-                write!(f, "you hold no lock on {path}, and nobody else does")
+                write!(f, "{path} is not locked, by you or anybody else")
             }
             Refusal::NotHeld { path, holders } => write!(f, "you hold no lock on {path}: {}", list(holders)),
             Refusal::StaleFence { path, holders } if holders.is_empty() => {

@@ -53,7 +53,6 @@ pub struct Role {
     pub model: Option<Box<str>>,
     /// The permission mode that it begins in.
     pub mode: Mode,
-    /// What it may do to others.
     pub rights: Vec<Right>,
 }
 
@@ -157,6 +156,16 @@ impl Roles {
     /// All by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Role)> {
         self.by_name.iter().map(|(name, role)| (&**name, role))
+    }
+
+    /// Refuses a role that nobody has defined.
+    pub(crate) fn must_know(&self, name: &str) -> Result<(), Refusal> {
+        if self.get(name).is_some() {
+            return Ok(());
+        }
+        let known: Vec<&str> = self.iter().map(|(name, _)| name).collect();
+        let hint = format!("use one of {}, or define it in your settings, as [roles.NAME]", known.join(", "));
+        Err(Refusal::bad_input(format!("there is no role {name}"), hint))
     }
 
     /// Adds a role of the user's, or changes one that is built in.

@@ -4,7 +4,6 @@ use crate::event::Record;
 use crate::ids::{AgentId, Principal};
 use crate::world::World;
 
-/// Who is told what.
 pub(crate) struct Telling<'a> {
     pub world: &'a World,
     pub record: &'a Record,
@@ -13,7 +12,6 @@ pub(crate) struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    /// Who acted.
     pub(crate) fn by(&self) -> String {
         self.name(self.record.by)
     }

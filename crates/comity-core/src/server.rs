@@ -133,16 +133,16 @@ impl FeatureEvent for ServerEvent {
         match self {
             ServerEvent::Started { version, .. } => format!("comity {version} started"),
             ServerEvent::EntriesRefused { why, count: 1 } => {
-                format!("a caller was not let in at the HTTP port: {}", visible(why))
+                format!("a caller was turned away at the HTTP port: {}", visible(why))
             }
             ServerEvent::EntriesRefused { why, count } => {
                 let why = visible(why);
-                format!("{count} callers were not let in at the HTTP port, the last because: {why}")
+                format!("{count} callers were turned away at the HTTP port, the last because: {why}")
             }
             ServerEvent::KeyReused { op } => {
                 format!("{by} asked for {op} with the key of another call, and was refused")
             }
-            ServerEvent::NothingChanged {} => format!("{by} asked for what was so already"),
+            ServerEvent::NothingChanged {} => format!("{by} asked for something that was already so"),
         }
     }
 }

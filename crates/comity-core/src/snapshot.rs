@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::{self, Agent};
 use crate::answers::Answers;
+use crate::branch_moves::Moves;
 use crate::control::{self, Shutdowns};
 use crate::decisions::Decisions;
 use crate::ids::{Fence, ProjectId, Ticket};
 use crate::locks::{self, Lock, LockWait};
 use crate::mail::{self, Mail};
-use crate::moves::Moves;
 use crate::people::People;
 use crate::permissions::{self, PermissionFacts};
 use crate::pools::{self, Pools};

@@ -12,6 +12,7 @@ use crate::event::{Event, EventType, Record, durable};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal};
 use crate::limits::TEAMS_MAX;
+use crate::next_call::call;
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::roles::{Right, is_lead, may};
@@ -101,6 +102,20 @@ pub fn members<'a>(world: &'a World, team: &'a str) -> impl Iterator<Item = &'a 
     world.agents.live().filter(move |agent| agent.profile.team.as_deref() == Some(team))
 }
 
+/// Refuses a team that nobody has made and nobody is in.
+pub fn must_know(world: &World, name: &str) -> Result<(), Refusal> {
+    if world.teams.contains_key(name) || members(world, name).next().is_some() {
+        return Ok(());
+    }
+    let known: Vec<&str> = world.teams.keys().map(|name| &**name).collect();
+    let create = call("team_create", [("name", name.into())]);
+    let hint = match &known[..] {
+        [] => format!("create it first: {create}"),
+        known => format!("use one of {}, or create it: {create}", known.join(", ")),
+    };
+    Err(Refusal::bad_input(format!("there is no team {name}"), hint))
+}
+
 fn decide(world: &World, who: Principal, ask: &TeamAsk) -> Result<Vec<Event>, Refusal> {
     match ask {
         TeamAsk::Create { name, purpose } => create(world, who, name, purpose.as_deref()),
@@ -124,7 +139,7 @@ fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> R
         let problem = format!("there are {TEAMS_MAX} teams already");
         return Err(Refusal::LimitReached {
             problem,
-            hint: "delete one with: comity team delete NAME".into(),
+            hint: format!("delete one with: {}", call("team_delete", [("name", "NAME".into())])),
         });
     }
     Ok(vec![Event::Team(TeamEvent::Created {
@@ -134,6 +149,24 @@ fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> R
     })])
 }
 
+/// Whether `who` may let an agent into a team: the human, and whoever leads the team, its own workers and who asked for it and
+/// is nobody else's.
+pub(crate) fn may_admit(world: &World, who: Principal, agent: AgentId, team: &str) -> bool {
+    let leads_team = match world.teams.get(team) {
+        Some(known) => known.lead == who,
+        None => members(world, team).any(|agent| Principal::Agent(agent.id) == who && is_lead(world, agent)),
+    };
+    let wishes = || {
+        let profile = world.agents.get(agent).map(|agent| &agent.profile);
+        profile.is_some_and(|profile| profile.wished_team.as_deref() == Some(team))
+    };
+    let may_have = match leader_of(world, agent) {
+        Principal::Human => wishes(),
+        leader => leader == who,
+    };
+    who == Principal::Human || (leads_team && may_have && who != Principal::Agent(agent))
+}
+
 fn admit(world: &World, who: Principal, agent: AgentId, team: Option<&str>) -> Result<Vec<Event>, Refusal> {
     let profile = &world.agents.living(agent)?.profile;
     let Some(team) = team.or(profile.wished_team.as_deref()) else {
@@ -141,16 +174,7 @@ fn admit(world: &World, who: Principal, agent: AgentId, team: Option<&str>) -> R
         return Err(Refusal::bad_input(problem, "say which team"));
     };
     check_name("a team's name", team)?;
-    let leads_team = match world.teams.get(team) {
-        Some(known) => known.lead == who,
-        None => members(world, team).any(|agent| Principal::Agent(agent.id) == who && is_lead(world, agent)),
-    };
-    // Whoever leads a team takes its own workers into it, and who asked for it and is nobody else's.
-    let may_have = match leader_of(world, agent) {
-        Principal::Human => profile.wished_team.as_deref() == Some(team),
-        leader => leader == who,
-    };
-    if who != Principal::Human && !(leads_team && may_have && who != Principal::Agent(agent)) {
+    if !may_admit(world, who, agent, team) {
         return Err(Refusal::NotAllowed {
             problem: format!("you may not let {} into the team {team}", profile.name),
             hint: "the team's leader or the human does".into(),
@@ -240,8 +264,12 @@ impl FeatureEvent for TeamEvent {
         match self {
             TeamEvent::Created { lead, .. } => agents([*lead]),
             TeamEvent::Admitted { agent, team } => {
-                let lead = before.and_then(|world| world.teams.get(team)).map(|team| team.lead);
-                agents(lead.into_iter().chain([Principal::Agent(*agent)]))
+                // Whoever has led it until now loses it.
+                let profile = before.and_then(|world| world.agents.get(*agent)).map(|agent| &agent.profile);
+                let left = profile.and_then(|profile| profile.team.as_ref());
+                let lead = |team: &str| Some(before?.teams.get(team)?.lead);
+                let leads = [Some(team), left].into_iter().flatten().filter_map(|team| lead(team));
+                agents(leads.chain([Principal::Agent(*agent)]))
             }
             TeamEvent::Deleted { name } => {
                 agents(before.and_then(|world| world.teams.get(name)).map(|team| team.lead))
@@ -252,11 +280,11 @@ impl FeatureEvent for TeamEvent {
     fn sentence(&self, telling: &Telling<'_>) -> String {
         let by = telling.by();
         match self {
-            TeamEvent::Created { name, .. } => format!("{by} made the team {name}"),
+            TeamEvent::Created { name, .. } => format!("{by} created the team {name}"),
             TeamEvent::Admitted { agent, team } => {
                 format!("{by} let {} into the team {team}", telling.agent(*agent))
             }
-            TeamEvent::Deleted { name } => format!("{by} ended the team {name}"),
+            TeamEvent::Deleted { name } => format!("{by} deleted the team {name}"),
         }
     }
 }

@@ -43,6 +43,19 @@ impl Millis {
     }
 }
 
+impl Millis {
+    /// The span in its largest unit: `40s`, `3m`, `2h`, `5d`.
+    pub fn rough(self) -> String {
+        let seconds = self.0 / 1_000;
+        match (seconds / 3_600, seconds / 60) {
+            (0, 0) => format!("{seconds}s"),
+            (0, minutes) => format!("{minutes}m"),
+            (hours, _) if hours < 48 => format!("{hours}h"),
+            (hours, _) => format!("{}d", hours / 24),
+        }
+    }
+}
+
 /// Reads as a person says it: `4m 12s`, `2h 5m`, `40s`, `800ms`.
 impl fmt::Display for Millis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

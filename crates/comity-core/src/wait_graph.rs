@@ -48,7 +48,6 @@ impl<'a> Need<'a> {
     }
 }
 
-/// What somebody waits for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum WaitedFor<'a> {
     Path(&'a crate::paths::PathPattern),
@@ -78,7 +77,6 @@ pub(crate) struct Waits<'a> {
 }
 
 impl<'a> Waits<'a> {
-    /// As the world is.
     pub(crate) fn of(world: &'a World) -> Waits<'a> {
         let (added, given_away) = (BTreeMap::new(), BTreeSet::new());
         Waits { world, added, except: None, given_away, resized: None, counts_work: false }
@@ -158,7 +156,7 @@ impl<'a> Waits<'a> {
     }
 
     /// What `who` cannot go on without.
-    fn needs(&self, who: Principal) -> Vec<Need<'a>> {
+    pub(crate) fn needs(&self, who: Principal) -> Vec<Need<'a>> {
         let mut needs = locks::needs(self.world, who, self.except, &self.given_away);
         pools::needs(self.world, who, self.except, self.resized, &mut needs);
         if let Principal::Agent(agent) = who {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::Event;
 use crate::ids::{Principal, ProjectId};
 use crate::limits::{KEPT_CHARS_MAX, WORKTREES_MAX};
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::world::World;
@@ -120,7 +121,7 @@ fn add(world: &World, project: ProjectId, tree: &WorktreeInfo) -> Result<Vec<Eve
         let problem = format!("there are {WORKTREES_MAX} worktrees already");
         return Err(Refusal::LimitReached {
             problem,
-            hint: "remove some with: comity worktree remove".into(),
+            hint: format!("remove some with: {}", call("worktree_remove", [("slug", "SLUG".into())])),
         });
     }
     Ok(vec![Event::Worktree(WorktreeEvent::Added { project, tree: tree.clone() })])
@@ -130,7 +131,7 @@ fn add(world: &World, project: ProjectId, tree: &WorktreeInfo) -> Result<Vec<Eve
 fn release(world: &World, who: Principal, project: ProjectId, slug: &str) -> Result<Vec<Event>, Refusal> {
     let worktree = world.worktrees.get(project, slug).ok_or_else(|| Refusal::NotFound {
         problem: format!("there is no worktree {slug:?}"),
-        hint: "see which there are with: comity worktree list".into(),
+        hint: format!("see which there are with: {}", call("worktree_list", [])),
     })?;
     may_change(world, who, worktree)?;
     match worktree.released {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::agents::{Agents, SEEN_GRAIN};
 use crate::answers::Answers;
+use crate::branch_moves::Moves;
 use crate::control::Shutdowns;
 use crate::deadlines::{Deadlines, Due};
 use crate::decisions::Decisions;
@@ -13,7 +14,6 @@ use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket};
 use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE};
 use crate::locks::{Hold, Locks};
 use crate::mail::Mail;
-use crate::moves::Moves;
 use crate::notices::{Notice, NoticeKind};
 use crate::people::People;
 use crate::permissions::Permissions;

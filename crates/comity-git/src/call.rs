@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::git::UnknownState;
-use crate::patience::Bound;
 use crate::process::{self, ChildInput, ChildOutput, MayRun};
+use crate::time_limits::Bound;
 use crate::worktrees::WorktreeDirs;
 
 /// How often git is asked again that has met the entry of a worktree which another git was just making.
@@ -80,17 +80,17 @@ impl<'a> GitCall<'a> {
     }
 
     /// What git said, however it ended.
-    pub(crate) fn said(&mut self) -> Result<ChildOutput, UnknownState> {
-        let mut said = self.said_once()?;
+    pub(crate) fn output(&mut self) -> Result<ChildOutput, UnknownState> {
+        let mut output = self.said_once()?;
         for _ in 0..HALF_MADE_TRIES {
-            let may_ask_again = self.may_run == MayRun::OnlyGit && !said.status.success();
-            if !may_ask_again || !is_about_half_made(&String::from_utf8_lossy(&said.stderr)) {
+            let may_ask_again = self.may_run == MayRun::OnlyGit && !output.status.success();
+            if !may_ask_again || !is_about_half_made(&String::from_utf8_lossy(&output.stderr)) {
                 break;
             }
             std::thread::sleep(HALF_MADE_PAUSE);
-            said = self.said_once()?;
+            output = self.said_once()?;
         }
-        Ok(said)
+        Ok(output)
     }
 
     fn said_once(&mut self) -> Result<ChildOutput, UnknownState> {
@@ -107,29 +107,29 @@ impl<'a> GitCall<'a> {
 
     /// What git said. That it fails is an error; that it complains is not.
     pub(crate) fn done(mut self) -> Result<Vec<u8>, UnknownState> {
-        let said = self.said()?;
-        if said.status.success() { Ok(said.stdout) } else { Err(self.failure(&said)) }
+        let output = self.output()?;
+        if output.status.success() { Ok(output.stdout) } else { Err(self.failure(&output)) }
     }
 
     /// Whether git says yes, for verbs that answer by ending with 0 or 1.
     pub(crate) fn agrees(mut self) -> Result<bool, UnknownState> {
-        let said = self.said()?;
-        match said.status.code() {
+        let output = self.output()?;
+        match output.status.code() {
             Some(0) => Ok(true),
             Some(1) => Ok(false),
-            _ => Err(self.failure(&said)),
+            _ => Err(self.failure(&output)),
         }
     }
 
     /// The one word that git said, such as a hash.
     pub(crate) fn word(self) -> Result<String, UnknownState> {
-        let said = self.done()?;
-        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+        let output = self.done()?;
+        Ok(String::from_utf8_lossy(&output).trim().to_owned())
     }
 
     /// Says that git failed, in its own words.
-    pub(crate) fn failure(&self, said: &ChildOutput) -> UnknownState {
-        let complaint = format!("{} ({})", String::from_utf8_lossy(&said.stderr), said.status);
+    pub(crate) fn failure(&self, output: &ChildOutput) -> UnknownState {
+        let complaint = format!("{} ({})", String::from_utf8_lossy(&output.stderr), output.status);
         UnknownState::new(self.problem(&complaint))
     }
 

@@ -151,6 +151,23 @@ mod tests {
     }
 
     #[test]
+    fn where_it_cannot_be_told_both_spellings_count_as_one() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let nothing = dir.path().join("nothing");
+        // There is nothing to look at.
+        assert_eq!(of_project(&nothing), CaseRule::Folded);
+        assert_eq!(of_root(&nothing), CaseRule::Folded);
+        assert_eq!(of_dir(&nothing, None), CaseRule::Folded);
+        // An empty directory of another device has no name to try, and one of numbers has no other spelling.
+        assert_eq!(of_dir(dir.path(), None), CaseRule::Folded);
+        fs::write(dir.path().join("42"), "").expect("written");
+        assert_eq!(of_dir(dir.path(), None), CaseRule::Folded);
+        fs::write(dir.path().join("a"), "").expect("written");
+        let told = by_spellings(dir.path(), ["a", "A"].map(OsStr::new)).expect("it can be told");
+        assert_eq!(of_dir(dir.path(), None), told, "now it can be told");
+    }
+
+    #[test]
     fn each_spelling_may_have_an_inode_of_its_own() {
         let id = |inode| Ok(FileIdentity { device: 1, inode });
         let no = |kind: io::ErrorKind| Err(kind.into());

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use comity_core::CaseRule;
 
+use crate::dot_git::{self, DotGit};
 use crate::git::{Git, UnknownState};
-use crate::marker::{self, Marker};
 use crate::parse::pathspec;
 use crate::status::{PathState, StatusQuery, WorktreeStatus};
 use crate::worktrees::WorktreeDirs;
@@ -29,17 +29,19 @@ pub struct Checkout {
 pub struct ChangedPath {
     pub path: PathBuf,
     pub is_tracked: bool,
+    /// Whether the next commit has it.
+    pub is_staged: bool,
 }
 
 impl Checkout {
     /// The checkout whose top is `root`, symlinks resolved; nothing if there is none.
     pub fn at(root: &Path) -> io::Result<Option<Checkout>> {
-        match marker::look(root)? {
-            Marker::Leads(dirs) => {
+        match dot_git::look(root)? {
+            DotGit::Leads(dirs) => {
                 let worktree = WorktreeDirs { root: root.to_owned(), git_dir: dirs.git_dir };
                 Ok(Some(Checkout { worktree, common_dir: dirs.common_dir }))
             }
-            Marker::Broken | Marker::None => Ok(None),
+            DotGit::Broken | DotGit::None => Ok(None),
         }
     }
 
@@ -83,12 +85,38 @@ impl Checkout {
         let git = Git::on(&self.worktree, Instant::now() + patience)?;
         // Warnings are no failure here: what was asked about may be gone again.
         let status = WorktreeStatus::ask(&git, StatusQuery { specs: &specs, ..StatusQuery::default() })?;
-        let files = status.entries.iter().filter(|entry| !entry.is_dir());
-        let changed = files.map(|entry| ChangedPath {
-            path: entry.to_path(),
-            is_tracked: entry.state != PathState::Untracked,
-        });
+        let changed = changed_paths(&status);
         let is_asked = |path: &Path| path.ancestors().any(|above| asked.contains(above));
         Ok(changed.filter(|changed| is_asked(&changed.path)).collect())
     }
+
+    /// All paths that are not as in the last commit; ignored ones are left out.
+    pub fn all_changed(&self, patience: Duration) -> Result<Vec<ChangedPath>, UnknownState> {
+        let git = Git::on(&self.worktree, Instant::now() + patience)?;
+        let status = WorktreeStatus::ask(&git, StatusQuery::default())?;
+        Ok(changed_paths(&status).collect())
+    }
+
+    /// A file as git has it, by a name such as `HEAD:src/a.rs`; nothing if there is none.
+    pub fn version(&self, name: &str, patience: Duration) -> Option<Vec<u8>> {
+        if name.starts_with('-') {
+            return None;
+        }
+        let git = Git::on_refs(&self.worktree, Instant::now() + patience);
+        git.call("cat-file").args(["blob", name]).done().ok()
+    }
+}
+
+/// The files that differ, as a watcher sees them.
+fn changed_paths(status: &WorktreeStatus) -> impl Iterator<Item = ChangedPath> {
+    let files = status.entries.iter().filter(|entry| !entry.is_dir());
+    files.map(|entry| ChangedPath {
+        path: entry.to_path(),
+        is_tracked: entry.state != PathState::Untracked,
+        is_staged: match &entry.state {
+            PathState::Tracked { committed, indexed } => committed != indexed,
+            PathState::Unmerged => true,
+            PathState::Untracked | PathState::Ignored => false,
+        },
+    })
 }

@@ -65,11 +65,11 @@ impl std::error::Error for UnknownState {}
 pub(crate) fn is_there(git: &Git<'_>, name: &str) -> Result<bool, UnknownState> {
     let peeled = format!("{name}^{{commit}}");
     let mut call = git.call("rev-parse").args(["--quiet", "--verify", "--end-of-options", &peeled]);
-    let said = call.said()?;
-    match said.status.code() {
+    let output = call.output()?;
+    match output.status.code() {
         Some(0) => Ok(true),
-        Some(1) if said.stderr.is_empty() => Ok(false),
-        _ => Err(call.failure(&said)),
+        Some(1) if output.stderr.is_empty() => Ok(false),
+        _ => Err(call.failure(&output)),
     }
 }
 
@@ -192,11 +192,11 @@ impl<'a> Git<'a> {
         if !paths.is_empty() {
             call = call.arg("--").args(paths);
         }
-        let said = call.said()?;
-        if said.status.success() && said.stderr.is_empty() {
-            Ok(said.stdout)
+        let output = call.output()?;
+        if output.status.success() && output.stderr.is_empty() {
+            Ok(output.stdout)
         } else {
-            Err(call.failure(&said))
+            Err(call.failure(&output))
         }
     }
 
@@ -212,11 +212,11 @@ impl<'a> Git<'a> {
             return Ok(Vec::new());
         }
         let mut call = self.call("check-ignore").args(["--stdin", "-z"]).args(options).input(input);
-        let said = call.said()?;
-        match said.status.code() {
+        let output = call.output()?;
+        match output.status.code() {
             // 1 says that none is.
-            Some(0 | 1) => Ok(parts(&said.stdout).map(to_path).collect()),
-            _ => Err(call.failure(&said)),
+            Some(0 | 1) => Ok(parts(&output.stdout).map(to_path).collect()),
+            _ => Err(call.failure(&output)),
         }
     }
 
@@ -232,14 +232,14 @@ impl<'a> Git<'a> {
 
     /// Runs git on some input and gives back what it said and how it ended, whatever that was.
     pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<ChildOutput, UnknownState> {
-        self.on_input(arguments, input).said()
+        self.on_input(arguments, input).output()
     }
 
     /// What git says to some input. That it fails is an error; it may warn.
     pub(crate) fn tell(&self, arguments: &[&str], input: &[u8]) -> Result<ChildOutput, UnknownState> {
         let mut call = self.on_input(arguments, input);
-        let said = call.said()?;
-        if said.status.success() { Ok(said) } else { Err(call.failure(&said)) }
+        let output = call.output()?;
+        if output.status.success() { Ok(output) } else { Err(call.failure(&output)) }
     }
 
     fn on_input(&self, arguments: &[&str], input: &[u8]) -> GitCall<'a> {

@@ -3,12 +3,11 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::marker::open_plain;
+use crate::dot_git::open_plain;
 
 /// Bytes of a repository's `config` that are read; more is taken for unknown.
 const CONFIG_BYTES_MAX: u64 = 1_048_576;
 
-/// Where a main worktree would be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MainWorktree {
     None,

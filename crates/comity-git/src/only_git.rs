@@ -61,8 +61,8 @@ fn on_path(name: &str) -> Option<PathBuf> {
 fn own_programs() -> Option<PathBuf> {
     static DIR: OnceLock<Option<PathBuf>> = OnceLock::new();
     let ask = || {
-        let said = Command::new("git").arg("--exec-path").output().ok()?;
-        Some(PathBuf::from(String::from_utf8_lossy(&said.stdout).trim_end())).filter(|dir| dir.is_dir())
+        let output = Command::new("git").arg("--exec-path").output().ok()?;
+        Some(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end())).filter(|dir| dir.is_dir())
     };
     DIR.get_or_init(ask).clone()
 }

@@ -9,8 +9,8 @@ use comity_core::CaseRule;
 use crate::git::UnknownState;
 
 /// The parts of an answer, each ended by NUL.
-pub(crate) fn parts(said: &[u8]) -> impl Iterator<Item = &[u8]> {
-    said.split(|byte| *byte == 0).filter(|part| !part.is_empty())
+pub(crate) fn parts(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.split(|byte| *byte == 0).filter(|part| !part.is_empty())
 }
 
 /// A path as git gives it.
@@ -28,9 +28,9 @@ pub(crate) fn pathspec(path: &Path, case: CaseRule) -> OsString {
 }
 
 /// Says that an answer of git's could not be read.
-pub(crate) fn unreadable(command: &str, said: &[u8]) -> UnknownState {
-    let said = String::from_utf8_lossy(said);
-    UnknownState::new(format!("{command} said {said:?}, which means nothing to us"))
+pub(crate) fn unreadable(command: &str, output: &[u8]) -> UnknownState {
+    let output = String::from_utf8_lossy(output);
+    UnknownState::new(format!("{command} printed {output:?}, which Comity cannot read"))
 }
 
 /// Where the path in an entry like `<fields> TAB <path>` is.

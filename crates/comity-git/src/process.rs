@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::patience::{Bound, GitPace};
+use crate::time_limits::{Bound, GitPace};
 use crate::umask;
 
 /// Bytes of output that are kept; a program that says more is stopped.
@@ -123,7 +123,7 @@ impl ChildGroup {
                 to = None;
             }
             if stdout.len() > STDOUT_BYTES_MAX {
-                return Err(io::Error::other("it said more than 64 MiB"));
+                return Err(io::Error::other("it wrote more than 64 MiB"));
             }
             stderr.truncate(STDERR_BYTES_MAX);
         }
@@ -199,18 +199,18 @@ mod tests {
     #[test]
     fn what_a_program_says() {
         let minute = || Bound::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
-        let said =
+        let output =
             run(Command::new("git").arg("--version"), MayRun::OnlyGit, ChildInput::Nothing(None), minute())
                 .expect("git");
-        assert!(said.status.success() && said.stdout.starts_with(b"git version"));
-        let said = run(
+        assert!(output.status.success() && output.stdout.starts_with(b"git version"));
+        let output = run(
             Command::new("git").arg("no-such-command"),
             MayRun::OnlyGit,
             ChildInput::Nothing(None),
             minute(),
         )
         .expect("git");
-        assert!(!said.status.success() && !said.stderr.is_empty());
+        assert!(!output.status.success() && !output.stderr.is_empty());
     }
 
     #[test]
@@ -218,10 +218,10 @@ mod tests {
         let minute = || Bound::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
         // More than a pipe holds, in both directions at once.
         let input: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-        let said =
+        let output =
             run(&mut Command::new("cat"), MayRun::Everything, ChildInput::Bytes(input.clone()), minute())
                 .expect("cat");
-        assert!(said.stdout == input, "{} of {} bytes", said.stdout.len(), input.len());
+        assert!(output.stdout == input, "{} of {} bytes", output.stdout.len(), input.len());
         let deaf = run(&mut Command::new("true"), MayRun::Everything, ChildInput::Bytes(input), minute())
             .expect("true");
         assert!(deaf.status.success() && deaf.stdout.is_empty());
@@ -231,13 +231,13 @@ mod tests {
     fn a_program_that_is_not_done_is_killed_with_its_children() {
         let bound = Bound::new(GitPace::Any, Instant::now() + Duration::from_millis(50));
         let begun = Instant::now();
-        let said = run(
+        let output = run(
             Command::new("sh").args(["-c", "sleep 600 & sleep 600"]),
             MayRun::Everything,
             ChildInput::Nothing(None),
             bound,
         );
-        assert_eq!(said.err().map(|error| error.kind()), Some(ErrorKind::TimedOut));
+        assert_eq!(output.err().map(|error| error.kind()), Some(ErrorKind::TimedOut));
         assert!(begun.elapsed() < Duration::from_secs(60));
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::checkout::Checkout;
 use crate::git::{Git, UnknownState};
-use crate::listed::{LIST, listed_worktrees};
 use crate::parse::{parts, to_path};
+use crate::worktree_list::{LIST, listed_worktrees};
 
 /// Commits that are looked at one by one; of more, only what they changed together is told.
 const COMMITS_MAX: usize = 50;
@@ -85,6 +85,6 @@ impl Checkout {
 /// What a commit changed, or what differs between two.
 fn changed(git: &Git<'_>, commits: &[&str]) -> Result<Vec<PathBuf>, UnknownState> {
     let options = ["-r", "-c", "--root", "--no-commit-id", "--name-only", "--no-renames", "-z"];
-    let said = git.call("diff-tree").args(options).args(commits).done()?;
-    Ok(parts(&said).map(to_path).collect())
+    let output = git.call("diff-tree").args(options).args(commits).done()?;
+    Ok(parts(&output).map(to_path).collect())
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use comity_core::{CaseRule, PathPattern, ProjectId, Refusal};
 
 use crate::case::{self, FileIdentity};
-use crate::plain::{DirCache, DirStamp};
-use crate::{marker, resolve};
+use crate::dir_cache::{DirCache, DirStamp};
+use crate::{dot_git, resolve};
 
 /// A worktree of a git repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ impl Repository {
     /// A `.git` file that names a git directory which is gone is an error: git, too, refuses to go on there.
     pub fn containing(dir: &Path) -> io::Result<Option<Repository>> {
         let dir = dir.canonicalize()?;
-        let Some((mut root, dirs)) = marker::nearest(&dir)? else { return Ok(None) };
+        let Some((mut root, dirs)) = dot_git::nearest(&dir)? else { return Ok(None) };
         let mut common_dir = dirs.common_dir;
         let (case, root_case) = (case::of_project(&common_dir), case::of_root(&root));
         if case == CaseRule::Folded || root_case == CaseRule::Folded {

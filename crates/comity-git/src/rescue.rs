@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use comity_core::display::shell_word;
 use comity_core::{CaseRule, PathPattern};
 
-use crate::among::Among;
 use crate::commit::filtered;
 use crate::git::{Git, UnknownState};
 use crate::parse::parts;
 use crate::status::{PathState, StatusEntry};
 use crate::uncommitted::{WorkQuery, work};
+use crate::worktree_filter::WorktreeFilter;
 use crate::worktrees::WorktreeDirs;
 use crate::{hidden, worktrees};
 
@@ -28,7 +28,6 @@ const FILES_NAMED_MAX: usize = 10;
 /// Work that was put aside.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RescuedWork {
-    /// In which worktree it was.
     pub worktree: PathBuf,
     /// The ref that keeps it.
     pub name: String,
@@ -50,9 +49,9 @@ pub fn rescued(
 
 fn told(git: &Git<'_>, name: &str) -> Result<(String, RescuedWork), UnknownState> {
     let none = || UnknownState::new(format!("{name} is not there"));
-    let said = git.call("log").args(["--max-count=1", "--format=%H %s", name]).done()?;
-    let said = String::from_utf8_lossy(&said);
-    let (commit, subject) = said.trim_end().split_once(' ').ok_or_else(none)?;
+    let output = git.call("log").args(["--max-count=1", "--format=%H %s", name]).done()?;
+    let output = String::from_utf8_lossy(&output);
+    let (commit, subject) = output.trim_end().split_once(' ').ok_or_else(none)?;
     let (_, told) = subject.split_once(MESSAGE).ok_or_else(none)?;
     let (by, told) = told.split_once(" on ").ok_or_else(none)?;
     let (told, _) = told.rsplit_once(" (").ok_or_else(none)?;
@@ -77,9 +76,9 @@ pub struct LeftWork<'a> {
     pub pattern: &'a PathPattern,
     pub case: CaseRule,
     /// In which worktrees it is put aside.
-    pub among: &'a Among,
+    pub within: &'a WorktreeFilter,
     /// In which there may be none that stays.
-    pub may_be_in: &'a Among,
+    pub may_be_in: &'a WorktreeFilter,
 }
 
 /// A worktree, and the files in it with work that is meant.
@@ -97,7 +96,7 @@ impl LeftWork<'_> {
     fn find(&self, deadline: Instant) -> Result<WorkByTree, UnknownState> {
         let meant = WorkQuery { pattern: self.pattern, case: self.case };
         let mut found = Vec::new();
-        let is_meant = |root: &Path| self.among.holds(root) || self.may_be_in.holds(root);
+        let is_meant = |root: &Path| self.within.holds(root) || self.may_be_in.holds(root);
         for worktree in all(self.common_dir)?.into_iter().filter(|tree| is_meant(&tree.root)) {
             let git = Git::on(&worktree, deadline)?;
             let files = work(&git, &meant)?;
@@ -105,7 +104,7 @@ impl LeftWork<'_> {
             if files.is_empty() {
                 continue;
             }
-            if !self.among.holds(&worktree.root) {
+            if !self.within.holds(&worktree.root) {
                 return Err(elsewhere(&worktree.root, &files));
             }
             found.push((worktree, files));
@@ -258,7 +257,7 @@ fn stash(
     }
     let push = ["push", "--quiet", "--include-untracked", "--message", message];
     paths(list(files), "stash").args(push).args(from_input).done()?;
-    let ours = stashes(git)?.into_iter().find(|(_, said)| said.ends_with(message));
+    let ours = stashes(git)?.into_iter().find(|(_, output)| output.ends_with(message));
     let Some((commit, _)) = ours else {
         return Err(UnknownState::new(format!("git stash made no entry {message:?}; see: git stash list")));
     };

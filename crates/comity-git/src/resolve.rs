@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use comity_core::limits::PATTERN_BYTES_MAX;
-use comity_core::paths::{Alternative, expand, has_glob};
+use comity_core::paths::{Alternative, check_pattern_text, expand, has_glob};
 use comity_core::{PathPattern, Refusal};
 
 use crate::Repository;
-use crate::place::{self, Spelling, unreadable};
-use crate::quick;
+use crate::fast_path;
+use crate::spelling::{self, Spelling, unreadable};
 use crate::walk::{LINKS_MAX, PathWalk, Stuck, WalkStep};
 
 const HINT: &str = "give a path or glob inside the repository";
@@ -30,8 +30,8 @@ pub(crate) fn resolve(
     text: &str,
     reading: GlobReading,
 ) -> Result<PathPattern, Refusal> {
-    check_text(text)?;
-    if let Some(pattern) = quick::resolve(repository, cwd, text) {
+    check_pattern_text(text)?;
+    if let Some(pattern) = fast_path::resolve(repository, cwd, text) {
         return Ok(pattern);
     }
     let text = slashes(text);
@@ -137,13 +137,13 @@ impl PathQuestion<'_> {
         let alternative = |Spelling { names: mut literal, case }: Spelling| {
             let mut globs = Vec::new();
             for name in walk.missing() {
-                let name = place::name(name, case, self.text)?;
+                let name = spelling::name(name, case, self.text)?;
                 let is_glob = self.reading == GlobReading::Globs && has_glob(&name);
                 if is_glob || !globs.is_empty() { globs.push(name) } else { literal.push(name) }
             }
             Alternative::new(&literal, &globs, tree)
         };
-        place::spellings(self.repository, walk, self.text)?.into_iter().map(alternative).collect()
+        spelling::spellings(self.repository, walk, self.text)?.into_iter().map(alternative).collect()
     }
 
     fn refusal(&self, stuck: Stuck) -> Refusal {
@@ -174,18 +174,4 @@ pub(crate) fn below<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
 
 fn slashes(text: &str) -> Cow<'_, str> {
     if text.contains('\\') { text.replace('\\', "/").into() } else { text.into() }
-}
-
-/// The same bounds, in the same words, as where the core reads a pattern.
-fn check_text(text: &str) -> Result<(), Refusal> {
-    let problem = if text.is_empty() {
-        "it is empty"
-    } else if text.len() > PATTERN_BYTES_MAX {
-        "it is longer than 1,024 bytes"
-    } else if text.chars().any(char::is_control) {
-        "it has control characters"
-    } else {
-        return Ok(());
-    };
-    Err(Refusal::bad_pattern(text, problem, HINT))
 }

@@ -69,21 +69,21 @@ impl WorktreeStatus {
         if !query.specs.is_empty() {
             call = call.arg("--").args(query.specs);
         }
-        let said = call.said()?;
-        if !said.status.success() {
-            return Err(call.failure(&said));
+        let output = call.output()?;
+        if !output.status.success() {
+            return Err(call.failure(&output));
         }
-        let complaints = String::from_utf8_lossy(&said.stderr).into_owned();
-        Ok(WorktreeStatus { complaints, ..read(&said.stdout)? })
+        let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+        Ok(WorktreeStatus { complaints, ..read(&output.stdout)? })
     }
 
     /// For those who need all of the truth: a git that complains may not have seen everything.
     pub(crate) fn without_complaints(self, git: &Git<'_>) -> Result<WorktreeStatus, UnknownState> {
         match self.complaints.trim() {
             "" => Ok(self),
-            said => {
+            output => {
                 let root = git.worktree().root.display();
-                Err(UnknownState::new(format!("git status in {root}: {said}")))
+                Err(UnknownState::new(format!("git status in {root}: {output}")))
             }
         }
     }
@@ -116,9 +116,9 @@ impl StatusEntry {
     }
 }
 
-fn read(said: &[u8]) -> Result<WorktreeStatus, UnknownState> {
+fn read(output: &[u8]) -> Result<WorktreeStatus, UnknownState> {
     let (mut head, mut branch, mut entries) = (None, None, Vec::new());
-    for line in parts(said) {
+    for line in parts(output) {
         let unknown = || unreadable("git status", line);
         let Some(header) = line.strip_prefix(b"# ") else {
             entries.push(entry(line).ok_or_else(unknown)?);
@@ -126,7 +126,7 @@ fn read(said: &[u8]) -> Result<WorktreeStatus, UnknownState> {
         };
         // Git asks readers to pass over headers that they do not know.
         if let Some(id) = header.strip_prefix(b"branch.oid ") {
-            let id = (id != b"(initial)").then(|| CommitId::said(id)).transpose();
+            let id = (id != b"(initial)").then(|| CommitId::printed(id)).transpose();
             head = Some(id.map_err(|_| unknown())?);
         } else if let Some(name) = header.strip_prefix(b"branch.head ") {
             branch = Some((name != b"(detached)").then(|| name.to_vec()));

@@ -34,7 +34,9 @@ pub(crate) fn as_user<T>(act: impl FnOnce() -> T) -> T {
 /// group then.
 pub(crate) fn share(path: &Path) {
     if let Some(parent) = path.parent() {
-        share_like(parent, path);
+        // Git does not share the directories that it makes for worktrees, but what is in them.
+        let of_worktree = parent.parent().filter(|dir| dir.ends_with("worktrees")).and_then(Path::parent);
+        share_like(of_worktree.unwrap_or(parent), path);
     }
 }
 
@@ -46,8 +48,13 @@ pub(crate) fn share_like(other: &Path, path: &Path) {
         _ => Mode::empty(),
     };
     let (above, own) = (Mode::from_raw_mode(above.st_mode), Mode::from_raw_mode(own.st_mode));
-    let shared = own | (above & (Mode::RGRP | Mode::WGRP | Mode::ROTH | runs));
-    if above.contains(Mode::SGID | Mode::WGRP) && shared != own {
+    let theirs = above & (Mode::RGRP | Mode::WGRP | Mode::ROTH | runs);
+    let shared = match above.contains(Mode::WGRP) {
+        true => own | theirs,
+        // Git was told the exact mode, such as 0640: the umask does not count.
+        false => (own - (Mode::RWXG | Mode::RWXO)) | theirs,
+    };
+    if above.contains(Mode::SGID | Mode::RGRP) && shared != own {
         // Whoever made it has done it; others cannot, and need not.
         let _not_ours = rustix::fs::chmod(path, shared);
     }

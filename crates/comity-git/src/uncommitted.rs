@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use comity_core::paths::{Alternative, overlaps};
 use comity_core::{CaseRule, PathPattern};
 
-use crate::among::Among;
 use crate::git::{Git, UnknownState};
 use crate::hidden::Hidden;
 use crate::parse::pathspec;
 use crate::status::{StatusEntry, StatusQuery, WorktreeStatus};
+use crate::worktree_filter::WorktreeFilter;
 use crate::{hidden, worktrees};
 
 /// Limits that git is given; of more, it looks at everything.
@@ -29,14 +29,14 @@ pub fn has_uncommitted_work(
     case: CaseRule,
     deadline: Duration,
 ) -> Result<bool, UnknownState> {
-    Ok(uncommitted_work(common_dir, (pattern, &Among::all()), case, deadline, 1)?.is_some())
+    Ok(uncommitted_work(common_dir, (pattern, &WorktreeFilter::all()), case, deadline, 1)?.is_some())
 }
 
 /// Whether one of these worktrees of the project has uncommitted work under `pattern`, and in which files, up to so many;
 /// hidden work is not named.
 pub fn uncommitted_work(
     common_dir: &Path,
-    meant: (&PathPattern, &Among),
+    meant: (&PathPattern, &WorktreeFilter),
     case: CaseRule,
     deadline: Duration,
     files_max: usize,
@@ -48,7 +48,7 @@ pub fn uncommitted_work(
 /// The same for several patterns, with one look at each worktree.
 pub fn uncommitted_works(
     common_dir: &Path,
-    meant: &[(&PathPattern, &Among)],
+    meant: &[(&PathPattern, &WorktreeFilter)],
     case: CaseRule,
     deadline: Duration,
     files_max: usize,
@@ -63,8 +63,8 @@ pub fn uncommitted_works(
     };
     let mut told: Vec<WorkFound> = vec![WorkFound::default(); meant.len()];
     for worktree in &all.worktrees {
-        let here = |(at, (pattern, among)): (usize, &(&PathPattern, &Among))| {
-            among.holds(&worktree.root).then(|| (at, (*pattern).clone()))
+        let here = |(at, (pattern, within)): (usize, &(&PathPattern, &WorktreeFilter))| {
+            within.holds(&worktree.root).then(|| (at, (*pattern).clone()))
         };
         let here: Vec<(usize, PathPattern)> = meant.iter().enumerate().filter_map(here).collect();
         let mut look = || -> Result<(), UnknownState> {
@@ -88,8 +88,8 @@ pub fn uncommitted_works(
         }
     }
     let nowhere = format!("{} does not say where its files are", common_dir.display());
-    let end = |(told, (_, among)): (WorkFound, &(&PathPattern, &Among))| {
-        let may_be_elsewhere = all.main_is_unknown && matches!(among, Among::AllBut(_));
+    let end = |(told, (_, within)): (WorkFound, &(&PathPattern, &WorktreeFilter))| {
+        let may_be_elsewhere = all.main_is_unknown && matches!(within, WorktreeFilter::AllBut(_));
         match told {
             WorkFound { files, is_hidden, .. } if is_hidden || !files.is_empty() => {
                 Ok(Some(files.into_iter().collect()))

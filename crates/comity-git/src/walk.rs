@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::plain::{DirCache, DirStamp};
+use crate::dir_cache::{DirCache, DirStamp};
 
 /// Symlinks that one path may go through, the same number as on Linux.
 pub(crate) const LINKS_MAX: usize = 40;

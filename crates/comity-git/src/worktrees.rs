@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::dot_git::{self, DotGit, found, pointer};
 use crate::main_worktree::{MainWorktree, main_worktree};
-use crate::marker::{self, Marker, found, pointer};
 
 /// The roots of all worktrees of a project that exist, symlinks resolved: the main one and the linked ones.
 ///
@@ -44,7 +44,7 @@ pub(crate) enum KnownWorktree {
 /// The worktree with this root, if the project knows of it; an error if that cannot be told.
 pub(crate) fn known(common_dir: &Path, root: &Path) -> io::Result<Option<KnownWorktree>> {
     if let Some(root) = found(root.canonicalize())?
-        && let Marker::Leads(dirs) = marker::look(&root)?
+        && let DotGit::Leads(dirs) = dot_git::look(&root)?
         && dirs.common_dir == common_dir.canonicalize()?
     {
         return Ok(Some(KnownWorktree::There(WorktreeDirs { root, git_dir: dirs.git_dir })));
@@ -91,10 +91,10 @@ pub(crate) fn list(common_dir: &Path) -> io::Result<AllWorktrees> {
 /// The worktree at `root`, if its `.git` leads back to the git directory that named it.
 fn confirmed(root: &Path, git_dir: &Path) -> io::Result<Option<WorktreeDirs>> {
     let Some(root) = found(root.canonicalize())? else { return Ok(None) };
-    match marker::look(&root)? {
-        Marker::Leads(dirs) if dirs.git_dir == git_dir => {
+    match dot_git::look(&root)? {
+        DotGit::Leads(dirs) if dirs.git_dir == git_dir => {
             Ok(Some(WorktreeDirs { root, git_dir: dirs.git_dir }))
         }
-        Marker::Leads(_) | Marker::Broken | Marker::None => Ok(None),
+        DotGit::Leads(_) | DotGit::Broken | DotGit::None => Ok(None),
     }
 }

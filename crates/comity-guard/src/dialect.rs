@@ -34,6 +34,18 @@ impl Dialect {
         }
     }
 
+    /// Whether an idle agent of its can be woken by what comes for it.
+    pub fn wakes_idle(self) -> bool {
+        match self {
+            Dialect::ClaudeCode => true,
+            Dialect::Codex
+            | Dialect::GeminiCli
+            | Dialect::CopilotCli
+            | Dialect::Cursor
+            | Dialect::OpenCode => false,
+        }
+    }
+
     /// The word for it on a command line.
     pub fn name(self) -> &'static str {
         match self {

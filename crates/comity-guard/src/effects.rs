@@ -12,6 +12,8 @@ pub struct Effects {
     pub writes: Vec<Write>,
     /// What it would show to the model.
     pub reads: Vec<Read>,
+    /// The commits that git would make, besides what they do to files.
+    pub commits: Vec<GitCommit>,
     /// What it may change, if these are paths at all: the arguments of a tool that nobody has told us about.
     pub guesses: Vec<GuessedPath>,
     /// Why there may be more writes than listed, if so. A program that nobody has told us about is no reason:
@@ -92,6 +94,30 @@ pub struct Read {
     pub path: String,
     /// Whether all of it is read.
     pub whole: bool,
+    /// The version of it that git shows, if it is not the file itself.
+    pub version: Option<GitVersion>,
+}
+
+/// A file as git has it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct GitVersion {
+    /// A directory of the work tree.
+    pub of: String,
+    /// What git calls it, such as `HEAD:src/a.rs`.
+    pub name: String,
+}
+
+/// A commit that `git commit` would make. Relative paths begin where the call starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GitCommit {
+    /// A directory of the work tree.
+    pub of: String,
+    /// Whether all that was staged before is in it.
+    pub staged: bool,
+    /// Whether all that is tracked and changed is in it.
+    pub tracked: bool,
+    /// What else is in it, if it is changed.
+    pub paths: Vec<FileTarget>,
 }
 
 /// Why not all writes of a call are known.
@@ -139,6 +165,13 @@ impl Effects {
         }
     }
 
+    pub(crate) fn commit(&mut self, commit: GitCommit) {
+        match self.commits.len() < EFFECTS_MAX {
+            true => self.commits.push(commit),
+            false => self.note(Unknown::Bound("too many commits")),
+        }
+    }
+
     /// Keeps the first reason: the others rarely say more.
     pub(crate) fn note(&mut self, why: Unknown) {
         self.unknown.get_or_insert(why);
@@ -148,6 +181,7 @@ impl Effects {
     pub(crate) fn merge(&mut self, other: Effects) {
         other.writes.into_iter().for_each(|write| self.write(write));
         other.reads.into_iter().for_each(|read| self.read(read));
+        other.commits.into_iter().for_each(|commit| self.commit(commit));
         if let Some(why) = other.unknown {
             self.note(why);
         }
@@ -159,7 +193,15 @@ impl Effects {
         self.writes.retain(|write| seen.insert((write.target.clone(), write.how)));
         let mut seen = HashSet::new();
         self.reads.retain(|read| seen.insert(read.clone()));
+        self.commits.dedup();
         self
+    }
+}
+
+impl Read {
+    /// A look at a file.
+    pub fn new(path: impl Into<String>, whole: bool) -> Read {
+        Read { path: path.into(), whole, version: None }
     }
 }
 

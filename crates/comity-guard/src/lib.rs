@@ -19,5 +19,5 @@ mod table;
 pub mod verdict;
 
 pub use dialect::Dialect;
-pub use effects::{Effects, FileTarget, GuessedPath, Read, Unknown, Write, WriteKind};
+pub use effects::{Effects, FileTarget, GitCommit, GitVersion, GuessedPath, Read, Unknown, Write, WriteKind};
 pub use read_only::{Classification, classify, index_has_no_repositories, settings_run_nothing};

@@ -12,14 +12,7 @@ pub(crate) fn judge() -> ExitCode {
     match verdict() {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(refusal)) => {
-            // It hints at options that git does not have.
-            let hint = match refusal.code.as_str() {
-                "locked" => {
-                    "leave it out of the commit or write to its holder; to take the lock yourself: comity release PATH"
-                }
-                _ => &refusal.hint,
-            };
-            say(&format!("Comity stopped this commit: {}\n  {hint}", refusal.message));
+            say(&format!("Comity stopped this commit: {}\n  {}", refusal.message, refusal.hint));
             ExitCode::from(FAULT)
         }
         Err(problem) if failing::is_open() => {

@@ -10,6 +10,7 @@ mod failing;
 mod question;
 mod server;
 mod tool;
+mod wait;
 
 pub use comity_confine::is_read_only;
 pub use confine::confine;
@@ -25,6 +26,7 @@ const REFUSED: u8 = 3;
 
 const USAGE: &str = "\
 usage: comity-hook [CLIENT]         judges the tool call on standard input
+       comity-hook CLIENT --wait    waits for what comes for an idle agent, to wake it
        comity-hook check PATH       says whether a path may be edited
        comity-hook pre-commit       judges the commit that git is about to make";
 
@@ -46,6 +48,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
             let _ = writeln!(std::io::stdout(), "{USAGE}");
             ExitCode::SUCCESS
         }
+        [client, "--wait"] if !client.starts_with('-') => wait::for_mail(),
         // What earlier plugins say of their shell is not taken on their word.
         [client] | [client, "--confined"] if !client.starts_with('-') => tool::judge(Some(client)),
         _ => {

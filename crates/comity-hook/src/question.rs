@@ -6,6 +6,7 @@ pub(crate) enum HookQuestion {
     MayCommit,
     Call,
     MailArrived,
+    Wait,
     Confinement,
 }
 
@@ -16,6 +17,7 @@ impl HookQuestion {
             HookQuestion::MayCommit => "guard_commit",
             HookQuestion::Call => "guard",
             HookQuestion::MailArrived => "guard_told",
+            HookQuestion::Wait => "guard_wait",
             HookQuestion::Confinement => "guard_confine",
         }
     }

@@ -3,15 +3,21 @@
 use std::borrow::Cow;
 use std::io;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use comity_wire::{Client, Home, Reply, Request};
+use comity_wire::{Client, ClientError, Home, Reply, Request};
 use serde_json::value::RawValue;
 
 use crate::question::HookQuestion;
 
 /// How long the server may take; agent programs wait longer for their hooks.
 const ANSWER_MAX: Duration = Duration::from_secs(8);
+
+/// The least that a server gets for an answer, however long it took to find it.
+const ANSWER_MIN: Duration = Duration::from_secs(1);
+
+/// How often a question is asked again: of one that was about to die, and of one that was started since.
+const RETRIES_MAX: u32 = 2;
 
 /// "Operation not permitted".
 const EPERM: i32 = 1;
@@ -20,6 +26,8 @@ pub(crate) struct HookClient {
     client: Client,
     token: Option<String>,
     cwd: Option<String>,
+    /// When the server has to have answered.
+    deadline: Instant,
 }
 
 impl HookClient {
@@ -30,33 +38,60 @@ impl HookClient {
     }
 
     pub(crate) fn find_from_anywhere() -> Result<HookClient, String> {
-        let home = Home::from_env().map_err(|error| error.to_string())?;
-        let mut client = match Client::connect(&home) {
-            Ok(client) => client,
-            Err(error) => {
-                start(&error)?;
-                Client::connect(&home).map_err(|error| {
-                    format!("no server at {} ({error}); start it with: comity up", home.socket().display())
-                })?
-            }
-        };
-        client.set_timeout(Some(ANSWER_MAX)).map_err(|error| error.to_string())?;
+        let deadline = Instant::now() + ANSWER_MAX;
+        let client = connect(deadline)?;
         let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
-        Ok(HookClient { client, token, cwd: None })
+        Ok(HookClient { client, token, cwd: None, deadline })
     }
 
-    /// The input is JSON already.
+    /// Gives the server more time than a hook has, from now on.
+    pub(crate) fn wait_as_long_as(&mut self, time: Duration) -> Result<(), String> {
+        self.deadline = Instant::now() + time;
+        self.client.set_timeout(Some(time)).map_err(|error| error.to_string())
+    }
+
+    /// The input is JSON already. A server that goes in the middle of it is started again, and asked once more: to be judged
+    /// twice is harmless. One that dies may take a connection still, and never answer.
     pub(crate) fn ask(&mut self, question: HookQuestion, input: String) -> Result<Reply<'_>, String> {
         let input = RawValue::from_string(input).map_err(|error| format!("this is no JSON: {error}"))?;
-        let request = Request {
+        let mut asked = self.ask_once(question, &input);
+        for _ in 0..RETRIES_MAX {
+            if !asked.as_ref().is_err_and(ClientError::is_gone) || Instant::now() >= self.deadline {
+                break;
+            }
+            self.client = connect(self.deadline)?;
+            asked = self.ask_once(question, &input);
+        }
+        asked.and_then(|()| self.client.arrived()).map_err(|error| error.to_string())
+    }
+
+    fn ask_once(&mut self, question: HookQuestion, input: &RawValue) -> Result<(), ClientError> {
+        let id = self.client.send(Request {
             op: Cow::Borrowed(question.operation()),
-            input: Some(&input),
+            input: Some(input),
             cwd: self.cwd.as_deref().map(Cow::Borrowed),
             token: self.token.as_deref().map(Cow::Borrowed),
             ..Request::empty()
-        };
-        self.client.call(request).map_err(|error| error.to_string())
+        })?;
+        self.client.wait_for(id)
     }
+}
+
+/// The server, started if it does not run; it has this long for each answer.
+fn connect(deadline: Instant) -> Result<Client, String> {
+    let home = Home::from_env().map_err(|error| error.to_string())?;
+    let mut client = match Client::connect(&home) {
+        Ok(client) => client,
+        Err(error) => {
+            start(&error)?;
+            Client::connect(&home).map_err(|error| {
+                format!("no server at {} ({error}); start it with: comity up", home.socket().display())
+            })?
+        }
+    };
+    let left = deadline.saturating_duration_since(Instant::now()).max(ANSWER_MIN);
+    client.set_timeout(Some(left)).map_err(|error| error.to_string())?;
+    Ok(client)
 }
 
 /// Whether connections are forbidden by a filter of system calls: files and other users give other errors.

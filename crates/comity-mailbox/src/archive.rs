@@ -8,10 +8,10 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::Deserialize;
 
-use crate::box_dir::{BoxDir, FileEntry, read_bounded};
 use crate::damage::{Damage, DamageKind};
 use crate::failure::MailboxError;
 use crate::limits::{ARCHIVE_BYTES_MAX, ARCHIVES_MAX, FILE_BYTES_MAX};
+use crate::mailbox_dir::{FileEntry, MailboxDir, read_bounded};
 use crate::message::{Message, MessageId};
 use crate::step::WriteStep;
 use crate::visit::Visit;
@@ -65,7 +65,7 @@ fn write(visit: &Visit<'_>, file: &mut File, lines: &[u8]) -> std::io::Result<()
     file.sync_data()
 }
 
-fn open(place: &BoxDir, name: &str, damage: &mut Vec<Damage>) -> Result<File, MailboxError> {
+fn open(place: &MailboxDir, name: &str, damage: &mut Vec<Damage>) -> Result<File, MailboxError> {
     let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
     if let FileEntry::File(file) = place.find(name, access)? {
         return Ok(file);
@@ -86,7 +86,7 @@ fn lines_of(archive: &[u8], messages: &[Message]) -> BTreeMap<MessageId, String>
 }
 
 /// Gives the full archive the next number; only so many are kept.
-fn rotate(place: &BoxDir, name: &str, prefix: &str) -> Result<(), MailboxError> {
+fn rotate(place: &MailboxDir, name: &str, prefix: &str) -> Result<(), MailboxError> {
     let number = |name: &String| name.strip_prefix(prefix)?.parse::<u64>().ok();
     let mut full: Vec<(u64, String)> =
         place.names()?.into_iter().filter_map(|name| Some((number(&name)?, name))).collect();

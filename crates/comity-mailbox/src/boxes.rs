@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde_json::Map;
 
-use crate::box_dir::BoxDir;
 use crate::damage::Damage;
 use crate::failure::MailboxError;
 use crate::limits::{BOX_BYTES_MAX, UNREAD_MAX};
 use crate::lock::Patience;
+use crate::mailbox_dir::MailboxDir;
 use crate::message::{Message, MessageDraft, MessageId};
 use crate::name::{BoxName, Files};
 use crate::step::WriteStep;
@@ -71,7 +71,7 @@ impl Mailboxes {
     /// Writes a message to a box. When this returns, the message is on the disk.
     pub fn spool(&self, to: &BoxName, draft: &MessageDraft<'_>) -> Result<Spooled, MailboxError> {
         draft.check()?;
-        let place = BoxDir::make(&self.root, to.team())?;
+        let place = MailboxDir::make(&self.root, to.team())?;
         let files = Files::of(to);
         place.create(&files.mail, b"[]\n")?;
         self.did(WriteStep::Created);
@@ -124,7 +124,7 @@ impl Mailboxes {
 
     /// Locks and reads a box, if it is there.
     pub(crate) fn visit(&self, name: &BoxName) -> Result<Option<Visit<'_>>, MailboxError> {
-        let Some(place) = BoxDir::open(&self.root, name.team())? else { return Ok(None) };
+        let Some(place) = MailboxDir::open(&self.root, name.team())? else { return Ok(None) };
         let files = Files::of(name);
         if place.look(&files.mail)?.is_none() {
             return Ok(None);

@@ -5,7 +5,6 @@
 //! not believed: whatever cannot be read is set aside, and the box goes on without it.
 
 mod archive;
-mod box_dir;
 mod boxes;
 mod damage;
 mod failure;
@@ -13,6 +12,7 @@ mod handover;
 mod limits;
 mod listing;
 mod lock;
+mod mailbox_dir;
 mod message;
 mod name;
 mod salvage;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::box_dir::BoxDir;
 use crate::boxes::Mailboxes;
 use crate::failure::MailboxError;
 use crate::limits::LISTED_MAX;
+use crate::mailbox_dir::MailboxDir;
 use crate::name::{BoxName, SET_ASIDE};
 
 /// The boxes below a root.
@@ -30,7 +30,7 @@ impl Mailboxes {
     /// Lists the boxes. What has no good name is none.
     pub fn boxes(&self) -> Result<Listing, MailboxError> {
         let mut listing = Listing::default();
-        let Some(root) = BoxDir::root(&self.root)? else { return Ok(listing) };
+        let Some(root) = MailboxDir::root(&self.root)? else { return Ok(listing) };
         let Some(teams) = root.below("teams")? else { return Ok(listing) };
         for team in teams.names()? {
             // A name is tried before it is used; that it is no agent's does not matter here.
@@ -55,7 +55,7 @@ impl Mailboxes {
 }
 
 impl Listing {
-    fn add(&mut self, team: &str, inboxes: &BoxDir) -> Result<(), MailboxError> {
+    fn add(&mut self, team: &str, inboxes: &MailboxDir) -> Result<(), MailboxError> {
         let names = inboxes.names()?;
         for mail in &names {
             let Some(agent) = mail.strip_suffix(".json") else { continue };

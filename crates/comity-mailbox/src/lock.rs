@@ -15,8 +15,8 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use serde::Deserialize;
 
-use crate::box_dir::{BoxDir, FileEntry, is_file};
 use crate::failure::MailboxError;
+use crate::mailbox_dir::{FileEntry, MailboxDir, is_file};
 
 /// Bytes of the note in a lock file; it has always as many.
 const NOTE_BYTES: usize = 96;
@@ -55,7 +55,7 @@ struct LockNote {
 
 impl BoxLock {
     /// Takes the lock with this name, or says who has it.
-    pub(crate) fn take(place: &BoxDir, name: &str, patience: Patience) -> Result<BoxLock, MailboxError> {
+    pub(crate) fn take(place: &MailboxDir, name: &str, patience: Patience) -> Result<BoxLock, MailboxError> {
         for _ in 0..OPENS_MAX {
             let FileEntry::File(file) = place.find(name, OFlags::RDWR | OFlags::CREATE)? else {
                 clear_way(place, name, patience)?;
@@ -97,7 +97,7 @@ enum NotLocked {
 }
 
 impl NotLocked {
-    fn at(self, place: &BoxDir, name: &str) -> MailboxError {
+    fn at(self, place: &MailboxDir, name: &str) -> MailboxError {
         match self {
             NotLocked::Busy { holder, tries } => MailboxError::Busy { holder, tries },
             NotLocked::Failed(error) => place.failed(name)(error),
@@ -130,7 +130,7 @@ fn wait(file: impl AsFd, patience: Patience, look: impl Fn() -> Vec<u8>) -> Resu
 ///
 /// Those who do so take turns, by a lock on the directory: so what one of them finds is what it moves, and
 /// never a lock file that another one has just put there.
-fn clear_way(place: &BoxDir, name: &str, patience: Patience) -> Result<(), MailboxError> {
+fn clear_way(place: &MailboxDir, name: &str, patience: Patience) -> Result<(), MailboxError> {
     wait(&place.dir, patience, Vec::new).map_err(|not| not.at(place, name))?;
     let cleared = match place.look(name) {
         Ok(Some(stat)) if !is_file(&stat) => place.move_aside(name).map(drop),

@@ -125,7 +125,6 @@ impl Message {
             && self.summary == other.summary
     }
 
-    /// One line.
     pub(crate) fn encoded(&self) -> String {
         // Strings, booleans and JSON values can always be written.
         serde_json::to_string(self).unwrap_or_default()

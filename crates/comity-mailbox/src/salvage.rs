@@ -10,7 +10,6 @@ use crate::damage::DamageKind;
 use crate::limits::{SALVAGED_BYTES_MAX, UNREAD_MAX};
 use crate::message::{Message, MessageId};
 
-/// What a box holds.
 #[derive(Debug, Default)]
 pub(crate) struct BoxContents {
     pub(crate) messages: Vec<Message>,

@@ -6,12 +6,12 @@ use std::io::Write;
 
 use rustix::fs::OFlags;
 
-use crate::box_dir::{BoxDir, FileEntry, read_bounded};
 use crate::boxes::Mailboxes;
 use crate::damage::{Damage, DamageKind};
 use crate::failure::MailboxError;
 use crate::limits::{FILE_BYTES_MAX, READ_KEPT_BYTES_MAX, READ_KEPT_MAX};
 use crate::lock::BoxLock;
+use crate::mailbox_dir::{FileEntry, MailboxDir, read_bounded};
 use crate::message::Message;
 use crate::name::Files;
 use crate::salvage;
@@ -19,7 +19,7 @@ use crate::step::WriteStep;
 
 /// A box that nobody else can change.
 pub(crate) struct Visit<'a> {
-    pub(crate) place: BoxDir,
+    pub(crate) place: MailboxDir,
     pub(crate) files: Files,
     pub(crate) messages: Vec<Message>,
     pub(crate) damage: Vec<Damage>,
@@ -34,7 +34,7 @@ impl<'a> Visit<'a> {
     /// Locks a box and reads it. A damaged one is mended at once.
     pub(crate) fn begin(
         boxes: &'a Mailboxes,
-        place: BoxDir,
+        place: MailboxDir,
         files: Files,
     ) -> Result<Visit<'a>, MailboxError> {
         let lock = BoxLock::take(&place, &files.lock(), boxes.patience)?;

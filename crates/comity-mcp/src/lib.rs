@@ -16,7 +16,8 @@
 //!
 //! let info = ServerInfo { name: "demo".into(), title: None, version: "1.0".into(), instructions: None };
 //! let tool = Tool::reading("hello", "Says hello.", serde_json::json!({"type": "object"}));
-//! let server = Arc::new(McpServer::new(info, vec![tool]));
+//! let tools = serde_json::value::to_raw_value(&[tool]).unwrap();
+//! let server = Arc::new(McpServer::new(info, tools).unwrap());
 //! let mut connection = McpConnection::new(Arc::clone(&server));
 //!
 //! let line = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello"}}"#;
@@ -32,6 +33,7 @@ mod context;
 pub mod http;
 mod message;
 mod refusal;
+mod resource;
 mod results;
 mod server;
 mod tool;
@@ -40,6 +42,7 @@ mod version;
 pub use connection::{McpConnection, Step};
 pub use context::ClientInfo;
 pub use message::{JsonRpcId, MESSAGE_BYTES_MAX, ProgressToken, progress};
+pub use resource::{Prompt, Resource};
 pub use server::{McpServer, ServerInfo};
 pub use tool::{Call, CallTicket, ImageData, Tool, ToolEffect, ToolOutcome};
 pub use version::Version;

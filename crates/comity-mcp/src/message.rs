@@ -56,7 +56,6 @@ pub(crate) enum Incoming {
     Response,
 }
 
-/// A request from the client.
 #[derive(Debug)]
 pub(crate) struct ClientRequest {
     pub(crate) id: JsonRpcId,

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::resource::{Prompt, Resource};
 use crate::server::ServerInfo;
 use crate::tool::ToolOutcome;
 use crate::version::Version;
@@ -48,10 +49,10 @@ pub(crate) struct Initialized<'a> {
 }
 
 impl<'a> Initialized<'a> {
-    pub(crate) fn new(version: Version, info: &'a ServerInfo) -> Self {
+    pub(crate) fn new(version: Version, info: &'a ServerInfo, capabilities: Capabilities) -> Self {
         Initialized {
             protocol_version: version,
-            capabilities: Capabilities::default(),
+            capabilities,
             server_info: info.into(),
             instructions: info.instructions.as_deref(),
         }
@@ -73,11 +74,11 @@ pub(crate) struct Discovered<'a> {
 }
 
 impl<'a> Discovered<'a> {
-    pub(crate) fn new(info: &'a ServerInfo) -> Self {
+    pub(crate) fn new(info: &'a ServerInfo, capabilities: Capabilities) -> Self {
         Discovered {
             result_type: "complete",
             supported_versions: Version::SPOKEN,
-            capabilities: Capabilities::default(),
+            capabilities,
             instructions: info.instructions.as_deref(),
             ttl_ms: CACHE_TTL_MS,
             cache_scope: "private",
@@ -151,13 +152,139 @@ enum Content<'a> {
     Image { data: &'a str, mime_type: &'a str },
 }
 
-#[derive(Default, Serialize)]
-struct Capabilities {
-    tools: ToolsCapability,
+#[derive(Serialize)]
+pub(crate) struct Capabilities {
+    tools: Offered,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resources: Option<Offered>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompts: Option<Offered>,
 }
 
-#[derive(Default, Serialize)]
-struct ToolsCapability {}
+/// Something is offered, and its list never changes.
+#[derive(Serialize)]
+struct Offered {}
+
+impl Capabilities {
+    pub(crate) fn new(resources: bool, prompts: bool) -> Self {
+        Capabilities {
+            tools: Offered {},
+            resources: resources.then_some(Offered {}),
+            prompts: prompts.then_some(Offered {}),
+        }
+    }
+}
+
+/// What 2026-07-28 adds to a result that may be kept for a while.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Stamped<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_ms: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_scope: Option<&'static str>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<ResultMeta<'a>>,
+}
+
+impl<'a> From<Stamp<'a>> for Stamped<'a> {
+    fn from(stamp: Stamp<'a>) -> Self {
+        Stamped {
+            result_type: stamp.result_type(),
+            ttl_ms: stamp.ttl_ms(),
+            cache_scope: stamp.cache_scope(),
+            meta: stamp.meta(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct ResourceList<'a> {
+    resources: &'a [Resource],
+    #[serde(flatten)]
+    stamped: Stamped<'a>,
+}
+
+impl<'a> ResourceList<'a> {
+    pub(crate) fn new(resources: &'a [Resource], stamp: Stamp<'a>) -> Self {
+        ResourceList { resources, stamped: stamp.into() }
+    }
+}
+
+/// There are none; some clients ask all the same.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TemplateList<'a> {
+    resource_templates: [(); 0],
+    #[serde(flatten)]
+    stamped: Stamped<'a>,
+}
+
+impl<'a> TemplateList<'a> {
+    pub(crate) fn new(stamp: Stamp<'a>) -> Self {
+        TemplateList { resource_templates: [], stamped: stamp.into() }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct ResourceRead<'a> {
+    contents: [ResourceContent<'a>; 1],
+    #[serde(flatten)]
+    stamped: Stamped<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceContent<'a> {
+    uri: &'a str,
+    mime_type: &'static str,
+    text: &'a str,
+}
+
+impl<'a> ResourceRead<'a> {
+    pub(crate) fn new(uri: &'a str, text: &'a str, stamp: Stamp<'a>) -> Self {
+        // It is out of date at once.
+        let stamped = Stamped { ttl_ms: stamp.ttl_ms().map(|_| 0), ..stamp.into() };
+        ResourceRead { contents: [ResourceContent { uri, mime_type: "text/plain", text }], stamped }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct PromptList<'a> {
+    prompts: &'a [Prompt],
+    #[serde(flatten)]
+    stamped: Stamped<'a>,
+}
+
+impl<'a> PromptList<'a> {
+    pub(crate) fn new(prompts: &'a [Prompt], stamp: Stamp<'a>) -> Self {
+        PromptList { prompts, stamped: stamp.into() }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct PromptGot<'a> {
+    description: &'a str,
+    messages: [PromptMessage<'a>; 1],
+    #[serde(flatten)]
+    stamped: Stamped<'a>,
+}
+
+#[derive(Serialize)]
+struct PromptMessage<'a> {
+    role: &'static str,
+    content: Content<'a>,
+}
+
+impl<'a> PromptGot<'a> {
+    pub(crate) fn new(prompt: &'a Prompt, stamp: Stamp<'a>) -> Self {
+        let content = Content::Text { text: &prompt.text };
+        let messages = [PromptMessage { role: "user", content }];
+        PromptGot { description: &prompt.description, messages, stamped: stamp.into() }
+    }
+}
 
 #[derive(Serialize)]
 struct ResultMeta<'a> {

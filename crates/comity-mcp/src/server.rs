@@ -1,13 +1,18 @@
 //! What is offered, and the answer to each request; the same for every door.
 
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::context::{ClientInfo, DISCOVER, RequestContext};
 use crate::message::{ClientRequest, ProgressToken, render_result};
 use crate::refusal::{Code, RpcError, quote};
-use crate::results::{CallFinished, Discovered, Initialized, Pong, Stamp, ToolList};
-use crate::tool::{Call, CallTicket, Tool, ToolOutcome};
+use crate::resource::{Prompt, Resource};
+use crate::results::{
+    CallFinished, Capabilities, Discovered, Initialized, Pong, PromptGot, PromptList, ResourceList,
+    ResourceRead, Stamp, TemplateList, ToolList,
+};
+use crate::tool::{Call, CallTicket, ToolOutcome};
 use crate::version::Version;
 
 /// How the server names itself to clients.
@@ -25,6 +30,10 @@ pub struct ServerInfo {
 pub struct McpServer {
     info: ServerInfo,
     tool_names: Vec<String>,
+    /// Tools that can be called and are not listed.
+    unlisted: Vec<String>,
+    resources: Vec<Resource>,
+    prompts: Vec<Prompt>,
     /// Written once, so that every listing is the same to the byte and prompt caches hold.
     tool_list: Box<RawValue>,
 }
@@ -37,19 +46,52 @@ pub(crate) enum RequestResult {
 }
 
 impl McpServer {
-    /// A server that lists these tools in this order.
-    pub fn new(info: ServerInfo, tools: Vec<Tool>) -> Self {
-        McpServer {
-            info,
-            tool_names: tools.iter().map(|tool| tool.name.clone()).collect(),
-            tool_list: to_raw_value(&tools).expect("tools have string keys"),
+    /// A server with this list of [`Tool`](crate::Tool)s, as JSON.
+    pub fn new(info: ServerInfo, tool_list: Box<RawValue>) -> serde_json::Result<Self> {
+        #[derive(Deserialize)]
+        struct Named {
+            name: String,
         }
+        let tools: Vec<Named> = serde_json::from_str(tool_list.get())?;
+        Ok(McpServer {
+            info,
+            tool_names: tools.into_iter().map(|tool| tool.name).collect(),
+            unlisted: Vec::new(),
+            resources: Vec::new(),
+            prompts: Vec::new(),
+            tool_list,
+        })
+    }
+
+    /// The same server, which lets these tools be called, too.
+    #[must_use]
+    pub fn also_calls(self, unlisted: Vec<String>) -> Self {
+        McpServer { unlisted, ..self }
+    }
+
+    /// The same server with these resources.
+    #[must_use]
+    pub fn with_resources(self, resources: Vec<Resource>) -> Self {
+        McpServer { resources, ..self }
+    }
+
+    /// The same server with these prompts.
+    #[must_use]
+    pub fn with_prompts(self, prompts: Vec<Prompt>) -> Self {
+        McpServer { prompts, ..self }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new(!self.resources.is_empty(), !self.prompts.is_empty())
     }
 
     /// Writes the reply to a call that came out; a cancelled call gets none.
     pub fn finish(&self, ticket: &CallTicket, outcome: &ToolOutcome) -> String {
         let stamp = Stamp::of(ticket.version, &self.info);
-        render_result(&ticket.id, &CallFinished::new(outcome, stamp))
+        match ticket.resource {
+            Some(uri) => render_result(&ticket.id, &ResourceRead::new(uri, &outcome.text, stamp)),
+            None => render_result(&ticket.id, &CallFinished::new(outcome, stamp)),
+        }
     }
 
     /// Answers the handshake; the context holds for the requests that follow it.
@@ -57,7 +99,7 @@ impl McpServer {
         let asked = request.params.get("protocolVersion").and_then(Value::as_str);
         let version = Version::negotiate(asked);
         let client = ClientInfo::from_value(request.params.get("clientInfo"));
-        let reply = render_result(&request.id, &Initialized::new(version, &self.info));
+        let reply = render_result(&request.id, &Initialized::new(version, &self.info, self.capabilities()));
         (RequestContext { version, client }, reply)
     }
 
@@ -70,11 +112,37 @@ impl McpServer {
         let id = &request.id;
         let version = context.version;
         match request.method.as_str() {
-            DISCOVER => Ok(RequestResult::Reply(render_result(id, &Discovered::new(&self.info)))),
+            DISCOVER => {
+                Ok(RequestResult::Reply(render_result(id, &Discovered::new(&self.info, self.capabilities()))))
+            }
             // Everything fits on one page, so a cursor changes nothing.
             "tools/list" => {
                 let list = ToolList::new(&self.tool_list, Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &list)))
+            }
+            "resources/list" => {
+                let list = ResourceList::new(&self.resources, Stamp::of(version, &self.info));
+                Ok(RequestResult::Reply(render_result(id, &list)))
+            }
+            "resources/templates/list" => {
+                let list = TemplateList::new(Stamp::of(version, &self.info));
+                Ok(RequestResult::Reply(render_result(id, &list)))
+            }
+            "resources/read" => self.read(request, context).map(RequestResult::Call),
+            "prompts/list" => {
+                let list = PromptList::new(&self.prompts, Stamp::of(version, &self.info));
+                Ok(RequestResult::Reply(render_result(id, &list)))
+            }
+            "prompts/get" => {
+                let name = request.params.get("name").and_then(Value::as_str).unwrap_or_default();
+                let Some(prompt) = self.prompts.iter().find(|prompt| prompt.name == name) else {
+                    return Err(RpcError::new(
+                        Code::InvalidParams,
+                        format!("there is no prompt {}", quote(name)),
+                    ));
+                };
+                let got = PromptGot::new(prompt, Stamp::of(version, &self.info));
+                Ok(RequestResult::Reply(render_result(id, &got)))
             }
             "tools/call" => self.call(request, context).map(RequestResult::Call),
             "ping" if !version.is_stateless() => Ok(RequestResult::Reply(render_result(id, &Pong {}))),
@@ -83,6 +151,21 @@ impl McpServer {
                 Err(RpcError::new(Code::MethodNotFound, message))
             }
         }
+    }
+
+    fn read(&self, request: ClientRequest, context: RequestContext) -> Result<Call, RpcError> {
+        let uri = request.params.get("uri").and_then(Value::as_str).unwrap_or_default();
+        let Some(resource) = self.resources.iter().find(|resource| resource.uri == uri) else {
+            return Err(RpcError::new(Code::InvalidParams, format!("there is no resource {}", quote(uri))));
+        };
+        Ok(Call {
+            ticket: CallTicket { id: request.id, version: context.version, resource: Some(resource.uri) },
+            tool: resource.tool.to_owned(),
+            arguments: Map::new(),
+            progress_token: None,
+            client: context.client,
+            meta: Map::new(),
+        })
     }
 
     fn call(&self, mut request: ClientRequest, context: RequestContext) -> Result<Call, RpcError> {
@@ -97,7 +180,7 @@ impl McpServer {
                 return invalid(format!("\"name\" must be one of the tools: {}", self.tool_names.join(", ")));
             }
         };
-        if !self.tool_names.contains(&tool) {
+        if !self.tool_names.contains(&tool) && !self.unlisted.contains(&tool) {
             let tools = self.tool_names.join(", ");
             return invalid(format!("there is no tool {}; the tools are: {tools}", quote(&tool)));
         }
@@ -107,7 +190,7 @@ impl McpServer {
             Some(_) => return invalid(format!("the arguments of {tool} must be an object")),
         };
         Ok(Call {
-            ticket: CallTicket { id: request.id, version: context.version },
+            ticket: CallTicket { id: request.id, version: context.version, resource: None },
             tool,
             arguments,
             progress_token: meta.get("progressToken").and_then(ProgressToken::from_value),
@@ -119,6 +202,8 @@ impl McpServer {
 
 #[cfg(test)]
 pub(crate) fn sample() -> McpServer {
+    use crate::tool::Tool;
+
     let info = ServerInfo {
         name: "comity".to_owned(),
         title: Some("Comity".to_owned()),
@@ -134,5 +219,6 @@ pub(crate) fn sample() -> McpServer {
         always_load: true,
         ..locks.clone()
     };
-    McpServer::new(info, vec![locks, claim])
+    McpServer::new(info, serde_json::value::to_raw_value(&[locks, claim]).expect("text for keys"))
+        .expect("tools with names")
 }

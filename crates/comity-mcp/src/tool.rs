@@ -19,6 +19,8 @@ pub struct Tool {
     pub input_schema: Value,
     /// What calling it can do to the server's state.
     pub effect: ToolEffect,
+    /// The JSON Schema of what comes back as data, if some does.
+    pub output_schema: Option<Value>,
     /// Asks Claude to show the tool to the model at once instead of behind a tool search.
     pub always_load: bool,
 }
@@ -43,6 +45,7 @@ impl Tool {
             description: description.to_owned(),
             input_schema,
             effect: ToolEffect::Reads,
+            output_schema: None,
             always_load: false,
         }
     }
@@ -72,6 +75,8 @@ pub struct CallTicket {
     pub id: JsonRpcId,
     /// The version to reply in.
     pub version: Version,
+    /// The resource that is read by this call, if that is what was asked for.
+    pub(crate) resource: Option<&'static str>,
 }
 
 /// How a call came out.
@@ -115,6 +120,7 @@ impl Serialize for Tool {
             title: self.title.as_deref(),
             description: &self.description,
             input_schema: &self.input_schema,
+            output_schema: self.output_schema.as_ref(),
             annotations: Annotations::of(self.effect),
             meta: self.always_load.then_some(ToolMeta { always_load: true }),
         };
@@ -130,6 +136,8 @@ struct Definition<'a> {
     title: Option<&'a str>,
     description: &'a str,
     input_schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<&'a Value>,
     annotations: Annotations,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     meta: Option<ToolMeta>,
@@ -142,7 +150,6 @@ struct Annotations {
     read_only_hint: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     destructive_hint: Option<bool>,
-    open_world_hint: bool,
 }
 
 impl Annotations {
@@ -151,8 +158,6 @@ impl Annotations {
         Annotations {
             read_only_hint: (effect == ToolEffect::Reads).then_some(true),
             destructive_hint: (effect == ToolEffect::Adds).then_some(false),
-            // The tools act on the server's own state, never on the world at large.
-            open_world_hint: false,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod moves;
 mod orphans;
+mod outside;
+mod people;
 mod permissions;
 mod pools;
 mod post;
@@ -11,7 +13,7 @@ use comity_core::agents::{AgentAsk, Ending, Process, Profile};
 use comity_core::locks::{Hold, LockAsk, LockMode, Wanted};
 use comity_core::notices::NoticeAsk;
 use comity_core::queues::QueueAsk;
-use comity_core::{AgentId, Ask, Fence, Key, Millis, Principal, Ticket, Timestamp, TokenHash};
+use comity_core::{AgentId, Ask, Asker, Fence, Key, Millis, Principal, Ticket, Timestamp, TokenHash};
 
 use crate::oracle::Oracle;
 use crate::rng::Rng;
@@ -21,7 +23,7 @@ use crate::sim_paths::{SimPaths, Spot};
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
     Asked {
-        who: Principal,
+        who: Asker,
         ask: Ask,
         key: Option<Key>,
     },
@@ -36,6 +38,8 @@ pub(crate) enum Happening {
     /// The server stops and starts again.
     Restarted {
         floor: Fence,
+        /// The run of the machine, and how long it has run, where that is known.
+        machine: Option<(u64, Millis)>,
         from_snapshot: bool,
         through_json: bool,
     },
@@ -45,6 +49,8 @@ pub(crate) enum Happening {
 
 /// How many of a hundred asks are about tasks.
 const TASK_PERCENT: usize = 18;
+/// How many of a hundred steps are about what is asked rarely.
+const ALL_PERCENT: usize = 12;
 /// Agents alive at a time.
 const AGENTS_MAX: usize = 6;
 
@@ -59,11 +65,18 @@ pub(crate) struct Scene<'a> {
     pub(crate) joined: u64,
     pub(crate) now: Timestamp,
     pub(crate) next_deadline: Option<Timestamp>,
+    /// The run of the machine, and how long it has run.
+    pub(crate) machine: (u64, Millis),
+    /// Whether everything is asked that there is.
+    pub(crate) asks_all: bool,
 }
 
 impl Scene<'_> {
     pub(crate) fn next(&mut self) -> Happening {
         let living: Vec<AgentId> = self.oracle.agents.keys().copied().collect();
+        if self.asks_all && self.rng.happens(ALL_PERCENT) {
+            return self.rest(&living);
+        }
         match self.rng.below(1_000) {
             0..2 => return self.restart(),
             2..4 => return Happening::Snapshot,
@@ -114,9 +127,27 @@ impl Scene<'_> {
         self.asked(who, ask)
     }
 
-    fn asked(&mut self, who: Principal, ask: Ask) -> Happening {
+    fn asked(&mut self, who: impl Into<Asker>, ask: Ask) -> Happening {
         let key = self.rng.happens(12).then(|| Key::new(&self.rng.bits().to_string())).flatten();
-        Happening::Asked { who, ask, key }
+        Happening::Asked { who: who.into(), ask, key }
+    }
+
+    /// What is asked rarely, and was not asked at all when the first seeds were named.
+    fn rest(&mut self, living: &[AgentId]) -> Happening {
+        let (who, ask) = match self.rng.below(100) {
+            0..30 => self.outside(living),
+            30..38 => return self.person(living),
+            38..44 => return self.attach(living),
+            44..54 => self.membership(living),
+            54..67 => self.plan(living),
+            67..77 => self.context(living),
+            77..97 => match self.next_of_a_task() {
+                Some(next) => next,
+                None => return self.time(),
+            },
+            _ => return self.restart(),
+        };
+        self.asked(who, ask)
     }
 
     fn ask(&mut self, agent: AgentId, living: &[AgentId], who: Principal) -> Ask {
@@ -193,7 +224,8 @@ impl Scene<'_> {
         let ttl = self.ttl();
         // Not drawn: seeds that once failed keep meaning the same.
         let with_children = ttl.0.is_multiple_of(7);
-        Wanted { project: spot.project, pattern: spot.pattern, mode, ttl, reason: None, with_children }
+        let (reason, worktree) = (None, None);
+        Wanted { project: spot.project, pattern: spot.pattern, mode, ttl, reason, with_children, worktree }
     }
 
     /// Spots come in pairs, one for each project; the second is used less, and the whole repository rarely.
@@ -256,7 +288,7 @@ impl Scene<'_> {
         };
         let (agent, token) = (AgentId::from_bits(self.joined), self.token());
         let ask = Ask::Agent(AgentAsk::Join { agent, token, profile: Box::new(profile) });
-        Happening::Asked { who: parent.map_or(Principal::Human, Principal::Agent), ask, key: None }
+        Happening::Asked { who: parent.map_or(Principal::Human, Principal::Agent).into(), ask, key: None }
     }
 
     fn time(&mut self) -> Happening {
@@ -281,7 +313,18 @@ impl Scene<'_> {
             _ => self.oracle.fence.0 + self.rng.between(1, 1_000),
         });
         let through_json = self.rng.happens(15);
-        Happening::Restarted { floor, from_snapshot: self.rng.happens(60), through_json }
+        let from_snapshot = self.rng.happens(60);
+        let machine = self.asks_all.then(|| self.machine_at_start());
+        Happening::Restarted { floor, machine, from_snapshot, through_json }
+    }
+
+    /// The machine has run on while no server did, or was started again.
+    fn machine_at_start(&mut self) -> (u64, Millis) {
+        let (run, uptime) = self.machine;
+        match self.rng.happens(10) {
+            true => (run + 1, Millis(self.rng.between(0, 10_000))),
+            false => (run, Millis(uptime.0 + self.rng.between(0, 90_000))),
+        }
     }
 
     fn ttl(&mut self) -> Millis {

@@ -1,6 +1,6 @@
 //! The rules under test. Tests put faulty ones in their place, to show that the simulator sees the fault.
 
-use comity_core::{Ask, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
+use comity_core::{Ask, Asker, Key, Outcome, Record, Refusal, Timestamp, World};
 
 /// Who decides and lets time pass.
 pub trait Rules {
@@ -8,7 +8,7 @@ pub trait Rules {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
@@ -29,12 +29,12 @@ impl Rules for RealRules {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
-        comity_core::run(world, who, ask, key, now, WALL_MS)
+        comity_core::run(world, asker.clone(), ask, key, now, WALL_MS)
     }
 
     fn expire(&mut self, world: &mut World, now: Timestamp) -> Vec<Record> {

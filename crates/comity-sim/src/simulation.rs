@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use comity_core::agents::AgentAsk;
+use comity_core::agents::{Agent, AgentAsk};
 use comity_core::locks::{LockAsk, LockEvent};
 use comity_core::pools::PoolEvent;
 use comity_core::server::ServerAsk;
 use comity_core::world::Timeouts;
 use comity_core::{
-    Ask, Event, Fence, Key, Millis, Outcome, Principal, Record, Refusal, Timestamp, World, invariants,
+    Ask, Asker, Event, Fence, Key, Millis, Outcome, Principal, Record, Refusal, Timestamp, World, invariants,
 };
 
 use crate::chance::{Happening, Scene};
@@ -41,6 +41,9 @@ pub struct Simulation<R: Rules = RealRules> {
     aside: Option<SavedSnapshot>,
     oracle: Oracle,
     now: Timestamp,
+    /// The run of the machine, and how long it had run at a moment.
+    machine: (u64, Millis, Timestamp),
+    asks_all: bool,
     /// What this step had records about.
     news: News,
     joined: u64,
@@ -60,6 +63,11 @@ impl Simulation<RealRules> {
     pub fn new(seed: u64) -> Self {
         Self::under(RealRules, seed)
     }
+
+    /// A new world in which not everything is asked: the stories of seeds that were named before more was.
+    pub fn narrow(seed: u64) -> Self {
+        Simulation { asks_all: false, ..Self::new(seed) }
+    }
 }
 
 impl<R: Rules> Simulation<R> {
@@ -76,6 +84,8 @@ impl<R: Rules> Simulation<R> {
             aside: None,
             oracle: Oracle::new(PATIENCE),
             now: Timestamp(0),
+            machine: (0, Millis(0), Timestamp(0)),
+            asks_all: true,
             news: News::default(),
             joined: 0,
             keyed: Vec::new(),
@@ -93,6 +103,7 @@ impl<R: Rules> Simulation<R> {
     /// Lets one thing happen, and checks everything.
     pub fn step(&mut self) -> Result<(), SimFailure> {
         self.steps += 1;
+        let (run, uptime, at) = self.machine;
         let mut scene = Scene {
             rng: &mut self.rng,
             paths: &self.paths,
@@ -102,6 +113,8 @@ impl<R: Rules> Simulation<R> {
             joined: self.joined,
             now: self.now,
             next_deadline: self.world.next_deadline(),
+            machine: (run, Millis(uptime.0 + self.now.since(at).0)),
+            asks_all: self.asks_all,
         };
         let happening = scene.next();
         self.oracle.begin();
@@ -158,7 +171,7 @@ impl<R: Rules> Simulation<R> {
     /// Lets it happen; says in a word how it ended.
     fn happen(&mut self, happening: &Happening) -> Result<&'static str, String> {
         match happening {
-            Happening::Asked { who, ask, key } => self.asked(*who, ask, key.as_ref()),
+            Happening::Asked { who, ask, key } => self.asked(who, ask, key.as_ref()),
             Happening::Repeated { who, ask, key } => self.repeated(*who, ask, key),
             Happening::Passed(until) => {
                 self.now = self.now.max(*until);
@@ -169,16 +182,19 @@ impl<R: Rules> Simulation<R> {
                     None => Ok("passed"),
                 }
             }
-            Happening::Restarted { floor, from_snapshot, through_json } => {
+            Happening::Restarted { floor, machine, from_snapshot, through_json } => {
                 let aside = self.aside.as_ref().filter(|_| *from_snapshot);
                 self.world = fold_again(&self.world, &self.log, aside, *through_json)?;
+                if let Some((run, uptime)) = *machine {
+                    self.machine = (run, uptime, self.now);
+                }
                 let ask = Ask::Server(ServerAsk::Start {
                     fence_floor: *floor,
                     version: "simulated".into(),
-                    boot: None,
-                    uptime: None,
+                    boot: machine.map(|(run, _)| run.to_string().into()),
+                    uptime: machine.map(|(_, uptime)| uptime),
                 });
-                self.asked(Principal::System, &ask, None)
+                self.asked(&Principal::System.into(), &ask, None)
             }
             Happening::Snapshot => {
                 self.aside = Some(SavedSnapshot::of(&self.world)?);
@@ -187,11 +203,12 @@ impl<R: Rules> Simulation<R> {
         }
     }
 
-    fn asked(&mut self, who: Principal, ask: &Ask, key: Option<&Key>) -> Result<&'static str, String> {
+    fn asked(&mut self, asker: &Asker, ask: &Ask, key: Option<&Key>) -> Result<&'static str, String> {
+        let who = asker.who;
         let before = (self.world.head, self.world.next_deadline());
         let deep =
             (self.rng.below(DEEP_LOOK_EVERY) == 0).then(|| comity_core::snapshot::Snapshot::of(&self.world));
-        match self.rules.run(&mut self.world, who, ask, key, self.now) {
+        match self.rules.run(&mut self.world, asker, ask, key, self.now) {
             Ok(outcome) => self.agreed(who, ask, key, outcome),
             Err(refusal) => {
                 self.refusal_is_right(who, ask, &refusal)?;
@@ -214,7 +231,10 @@ impl<R: Rules> Simulation<R> {
         if !answered.eq(answer.iter()) {
             return Err("the answer is not what was recorded".into());
         }
-        if matches!(ask, Ask::Agent(AgentAsk::Join { .. })) {
+        let comes_in = |ask: &AgentAsk| {
+            matches!(ask, AgentAsk::Join { .. } | AgentAsk::Attach { .. } | AgentAsk::AttachBeside { .. })
+        };
+        if matches!(ask, Ask::Agent(ask) if comes_in(ask)) {
             self.joined += 1;
         }
         if let Ask::Lock(LockAsk::CheckFences { .. }) = ask
@@ -263,7 +283,7 @@ impl<R: Rules> Simulation<R> {
     /// The same ask with the same key gets the same answer, and nothing changes.
     fn repeated(&mut self, who: Principal, ask: &Ask, key: &Key) -> Result<&'static str, String> {
         let head = self.world.head;
-        let outcome = self.rules.run(&mut self.world, who, ask, Some(key), self.now);
+        let outcome = self.rules.run(&mut self.world, &who.into(), ask, Some(key), self.now);
         let Ok(Outcome { records, answer, parked }) = outcome else {
             return Err("a repeat was refused".into());
         };
@@ -287,6 +307,16 @@ impl<R: Rules> Simulation<R> {
     fn observe(&mut self, records: Vec<Record>) -> Found {
         for record in records {
             self.oracle.observe(&self.paths, &record)?;
+            // What somebody is told of is found in the log by their name.
+            let is_told = |agent: &&Agent| agent.notices.iter().rev().any(|notice| notice.id == record.seq);
+            if let Some(agent) =
+                self.world.agents.iter().filter(is_told).find(|agent| !record.concerns_agent(agent.id))
+            {
+                return Err(format!(
+                    "{} is told of record {}, which does not concern it",
+                    agent.id, record.seq
+                ));
+            }
             self.news.hear(&record.event);
             if let Event::Lock(LockEvent::Acquired { fence, holder, wanted, .. }) = &record.event {
                 if self.given.len() == GIVEN_MAX {
@@ -303,9 +333,11 @@ impl<R: Rules> Simulation<R> {
 
 fn described(number: u64, (now, happening, word): &(Timestamp, Happening, &'static str)) -> String {
     match happening {
-        Happening::Asked { who, ask, key: None } => format!("{number} @{} {who}: {ask:?} -> {word}", now.0),
+        Happening::Asked { who, ask, key: None } => {
+            format!("{number} @{} {}: {ask:?} -> {word}", now.0, who.who)
+        }
         Happening::Asked { who, ask, key: Some(key) } => {
-            format!("{number} @{} {who}: {ask:?} with {key:?} -> {word}", now.0)
+            format!("{number} @{} {}: {ask:?} with {key:?} -> {word}", now.0, who.who)
         }
         other => format!("{number} @{} {other:?} -> {word}", now.0),
     }

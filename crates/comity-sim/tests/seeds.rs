@@ -65,61 +65,61 @@ fn seeds() {
 /// A request to end is offered while an offer of other control messages is open.
 #[test]
 fn seed_65_a_request_to_end_beside_an_open_offer() {
-    Simulation::new(65).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(65).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A request for a slot becomes a wait, before others who wait behind it.
 #[test]
 fn seed_166_a_request_that_becomes_a_wait() {
-    Simulation::new(166).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(166).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A rule of a leader for its child goes once when both end.
 #[test]
 fn seed_221_a_rule_within_a_family_that_ends() {
-    Simulation::new(221).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(221).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A task that names a file twice locks it once, and gives it back once.
 #[test]
 fn seed_423_a_task_that_names_a_file_twice() {
-    Simulation::new(423).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(423).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A command that would wait behind its own agent, for what that gets, does not wait.
 #[test]
 fn seed_652_a_command_behind_its_own_agent() {
-    Simulation::new(652).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(652).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A pool that was made smaller has to get several slots back before anybody is served.
 #[test]
 fn seed_736_a_pool_that_was_made_smaller() {
-    Simulation::new(736).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(736).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A rule for a team is told to all of it in the order of their ids, in the world as in the log.
 #[test]
 fn seed_1322_a_rule_for_a_team() {
-    Simulation::new(1322).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(1322).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A command that waits for a slot already does not wait a second time in the place of its owner's request.
 #[test]
 fn seed_11042_a_request_beside_a_command_that_waits() {
-    Simulation::new(11_042).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(11_042).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// The record of work that was put aside names whose work it was.
 #[test]
 fn seed_1_work_that_is_put_aside() {
-    Simulation::new(1).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(1).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A lock that is named twice when its work was put aside is not freed twice.
 #[test]
 fn seed_20001_a_lock_that_is_put_aside_twice() {
-    Simulation::new(20_001).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+    Simulation::narrow(20_001).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 #[test]

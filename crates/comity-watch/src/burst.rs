@@ -51,7 +51,6 @@ impl Burst {
         Some((self.last? + bounds.settle).min(self.first? + bounds.burst_max))
     }
 
-    /// Takes out what has settled.
     pub(crate) fn settled(&mut self, now: Instant, bounds: &Bounds) -> Vec<PathBuf> {
         if self.next(bounds).is_none_or(|next| now < next) {
             return Vec::new();

@@ -23,7 +23,6 @@ pub(crate) struct Refs {
 }
 
 impl Refs {
-    /// Notes that something moved.
     pub(crate) fn touch(&mut self, now: Instant) {
         self.first = self.first.or(Some(now));
         self.last = Some(now);

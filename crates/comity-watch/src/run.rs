@@ -244,7 +244,6 @@ impl<O: Observer> Watching<O> {
         }
     }
 
-    /// Tells of what has settled.
     fn settle(&mut self) {
         let (now, bounds) = (Instant::now(), self.trees.bounds);
         for tree in self.trees.trees.values_mut() {

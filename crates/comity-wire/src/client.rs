@@ -12,9 +12,9 @@ use rustix::net::{RecvFlags, recv};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::eager::{Eagerness, Wait, wait_eagerly};
 use crate::frame::{FRAME_BYTES_MAX, PROTOCOL, Reply, Request};
 use crate::home::Home;
+use crate::spin_wait::{SpinBudget, Wait, spin_wait};
 use crate::trust;
 use crate::version::version;
 
@@ -26,7 +26,7 @@ const READ_BYTES: usize = 8 * 1024;
 pub struct Client {
     stream: UnixStream,
     timeout: Option<Timespec>,
-    eagerness: Eagerness,
+    spinning: SpinBudget,
     /// What came: a whole line at the front once one was read, perhaps more behind it.
     came: Vec<u8>,
     /// How long the line at the front is; it goes when the next one is read.
@@ -55,6 +55,21 @@ impl fmt::Display for ClientError {
     }
 }
 
+impl ClientError {
+    /// Whether the server has gone in the middle of it, as it does when it is started again.
+    pub fn is_gone(&self) -> bool {
+        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
+        match self {
+            ClientError::Closed => true,
+            ClientError::Io(error) => matches!(
+                error.kind(),
+                BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | UnexpectedEof
+            ),
+            ClientError::Garbage(_) => false,
+        }
+    }
+}
+
 impl std::error::Error for ClientError {}
 
 impl From<io::Error> for ClientError {
@@ -67,16 +82,8 @@ impl Client {
     /// Connects to the server of a state directory; to nobody if another user could be listening there.
     pub fn connect(home: &Home) -> io::Result<Client> {
         let stream = trust::connect(home)?;
-        let eagerness = Eagerness::default();
-        Ok(Client {
-            stream,
-            timeout: None,
-            eagerness,
-            came: Vec::new(),
-            line: 0,
-            out: Vec::new(),
-            next_id: 1,
-        })
+        let spinning = SpinBudget::default();
+        Ok(Client { stream, timeout: None, spinning, came: Vec::new(), line: 0, out: Vec::new(), next_id: 1 })
     }
 
     /// Bounds every single read and write; `None` waits for ever.
@@ -125,12 +132,23 @@ impl Client {
 
     /// Waits for the answer to what was sent; lines for other questions are passed over.
     pub fn answer(&mut self, id: u64) -> Result<Reply<'_>, ClientError> {
+        self.wait_for(id)?;
+        self.arrived()
+    }
+
+    /// The answer that was waited for.
+    pub fn arrived(&self) -> Result<Reply<'_>, ClientError> {
+        self.parse_line()
+    }
+
+    /// Waits until the answer to what was sent is there; lines for other questions are passed over.
+    pub fn wait_for(&mut self, id: u64) -> Result<(), ClientError> {
         // The server writes the id first, so the line need not be parsed to know whose it is.
         let start = format!("{{\"id\":{id},");
         loop {
             self.read_line()?;
             if self.came.starts_with(start.as_bytes()) {
-                return self.parse_line();
+                return Ok(());
             }
         }
     }
@@ -171,13 +189,13 @@ impl Client {
             Err(Errno::WOULDBLOCK | Errno::INTR) => None,
             Err(error) => Some(Err(error.into())),
         };
-        let how = self.eagerness.wait();
+        let how = self.spinning.wait();
         let seen = match how {
-            Wait::Looking => wait_eagerly(look),
+            Wait::Spinning => spin_wait(look),
             Wait::Sleeping => None,
         };
         let read = seen.unwrap_or_else(|| sleep_and_read(stream, self.timeout, free));
-        self.eagerness.came(how, begun.elapsed());
+        self.spinning.came(how, begun.elapsed());
         self.came.truncate(start + *read.as_ref().unwrap_or(&0));
         read
     }

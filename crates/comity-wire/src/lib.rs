@@ -4,15 +4,15 @@
 //! Identity is the connection's: the kernel's peer credentials, and the token of the first request that has one.
 
 mod client;
-mod eager;
 mod frame;
 mod home;
+mod spin_wait;
 mod trust;
 mod version;
 
 pub use client::{Client, ClientError};
-pub use eager::{EAGER, Eagerness, Wait, wait_eagerly};
 pub use frame::{FRAME_BYTES_MAX, Fault, PROTOCOL, Reply, Request};
 pub use home::{Home, HomeError, user_settings};
+pub use spin_wait::{SPIN_TIME, SpinBudget, Wait, spin_wait};
 pub use trust::listener_of;
 pub use version::version;

@@ -10,10 +10,10 @@ use crate::start;
 
 /// How often an unanswered question is asked again.
 const ATTEMPTS_MAX: u32 = 40;
-/// A server that panics so soon after a question may have done so because of it.
+/// A server that crashes so soon after a question may have done so because of it.
 const SOON: Duration = Duration::from_secs(5);
 /// Servers that one question may end so, in a row. Whoever only waits outlives any number that are killed.
-const PANICS_MAX: u32 = 2;
+const CRASHES_MAX: u32 = 2;
 
 /// A question and the servers that it went to: one that ends every server is given up.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(crate) struct RequestAttempts {
     /// The last server that ended with it.
     ended: Option<i32>,
     losses: u32,
-    panics: u32,
+    crashes: u32,
 }
 
 impl RequestAttempts {
@@ -49,11 +49,14 @@ impl RequestAttempts {
         // One that is about to end may take a question after it has lost another.
         if self.ended.is_none() || self.ended != self.server {
             self.ended = self.server;
-            let has_panicked = self.server.is_some_and(|server| start::has_panicked(home, server));
-            self.panics = if has_panicked && sent_at.elapsed() < SOON { self.panics + 1 } else { 0 };
+            let is_soon = sent_at.elapsed() < SOON;
+            let has_crashed = self.server.is_some_and(|server| start::has_crashed(home, server));
+            self.crashes = if has_crashed && is_soon { self.crashes + 1 } else { 0 };
         }
-        let what = match (self.panics, self.losses) {
-            (PANICS_MAX.., _) => format!("the server panicked {} times while it worked on this", self.panics),
+        let what = match (self.crashes, self.losses) {
+            (CRASHES_MAX.., _) => {
+                format!("the server crashed {} times while it worked on this", self.crashes)
+            }
             (_, ATTEMPTS_MAX..) => format!("the connection to the server was lost {} times", self.losses),
             _ => return Ok(()),
         };
@@ -73,7 +76,6 @@ pub(crate) struct Session {
     cwd: Option<String>,
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(crate) struct ServerAnswer {
     pub(crate) json: Box<RawValue>,

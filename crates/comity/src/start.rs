@@ -3,16 +3,23 @@
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use comity_wire::{Client, Home};
+use rustix::process::Signal;
 
 use crate::serve;
 use crate::serve::state_dir::{self, StateDirLock, Unusable};
 
 /// Bytes of the server's log above which it begins anew, with the old one beside it.
 const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// How long after the end of its connections a server is gone at the latest; unless it goes on without them.
+const ENDING_MAX: Duration = Duration::from_secs(1);
 
 /// How often to start a server that was killed at once, or that finds the state directory not yet free.
 const ATTEMPTS_MAX: u32 = 20;
@@ -146,8 +153,7 @@ fn start_once(home: &Home) -> Result<StartOutcome, String> {
     let heard = BufReader::new(said).read_line(&mut line);
     match (heard, line.trim()) {
         (Ok(_), "ready") => {
-            // Whoever starts a server and outlives it has to take notice of its end.
-            let _ = std::thread::Builder::new().name("server's end".into()).spawn(move || server.wait());
+            watch_end(server);
             Ok(StartOutcome::Ready)
         }
         (Ok(_), "") => match server.wait() {
@@ -163,14 +169,54 @@ fn start_once(home: &Home) -> Result<StartOutcome, String> {
     }
 }
 
+/// A server that this process has started.
+struct StartedServer {
+    pid: u32,
+    ended: Receiver<ExitStatus>,
+    end: Option<ExitStatus>,
+}
+
+/// The last one.
+static STARTED: Mutex<Option<StartedServer>> = Mutex::new(None);
+
+/// Whoever starts a server and outlives it has to take notice of its end.
+fn watch_end(mut server: Child) {
+    let (pid, (tell, ended)) = (server.id(), channel());
+    let waiting = move || drop(server.wait().map(|end| tell.send(end)));
+    if std::thread::Builder::new().name("server's end".into()).spawn(waiting).is_ok() {
+        *STARTED.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(StartedServer { pid, ended, end: None });
+    }
+}
+
+/// Whether the server with this process, which is gone, has ended by a bug. One that was started by somebody else and did
+/// not live to tell may have been killed.
+pub(crate) fn has_crashed(home: &Home, server: i32) -> bool {
+    has_panicked(home, server) || has_faulted(server)
+}
+
+/// Whether it was ended by a signal that comes from within, if it is one of ours.
+fn has_faulted(server: i32) -> bool {
+    const FAULTS: [Signal; 7] =
+        [Signal::SEGV, Signal::ABORT, Signal::BUS, Signal::ILL, Signal::FPE, Signal::TRAP, Signal::SYS];
+    let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(ours) = started.as_mut().filter(|ours| i32::try_from(ours.pid) == Ok(server)) else {
+        return false;
+    };
+    // Its connections go a moment before it does.
+    ours.end = ours.end.or_else(|| ours.ended.recv_timeout(ENDING_MAX).ok());
+    let signal = ours.end.and_then(|end| end.signal());
+    signal.is_some_and(|signal| FAULTS.iter().any(|fault| fault.as_raw() == signal))
+}
+
 /// Where a server that was started on demand writes what it has to say.
 pub(crate) fn log_path(home: &Home) -> std::path::PathBuf {
     home.path().join("server.log")
 }
 
 /// Whether the server with this process has ended by a panic.
-pub(crate) fn has_panicked(home: &Home, server: i32) -> bool {
-    let told = std::fs::read_to_string(home.path().join(serve::PANICKED));
+fn has_panicked(home: &Home, server: i32) -> bool {
+    let told = comity_app::plain_file::read_to_string(&home.path().join(serve::PANICKED));
     told.is_ok_and(|told| told.split(' ').next() == Some(server.to_string().as_str()))
 }
 

@@ -37,7 +37,7 @@ fn the_log_of_an_agent_has_all_that_concerns_it() {
     let (ann, process) = program::join(&place, HUMAN, "ann");
     let bob = place.join(&["bob"]);
     place.json_as(&ann, &["lock", "src/a.rs", "src/b.rs"]);
-    place.json(&["release", "src/a.rs", "--reason", "needed"]);
+    place.json(&["release", "src/a.rs", "--from", "ann", "--reason", "needed"]);
     place.json(&["extend", "src/b.rs", "--ttl", "10m"]);
     place.json_as(&bob, &["mail", "send", "ann", "-m", "hello"]);
     place.json_as(&bob, &["mail", "send", "human", "-m", "not hers"]);
@@ -192,7 +192,7 @@ fn an_agent_outlives_its_mcp_process_and_ends_with_its_program() {
     kill(children.trim().parse().expect("one child"), Signal::KILL);
     mcp.greet();
     let told = mcp.call("locks", &json!({}));
-    assert!(told.text.contains("src/a.rs  robot"), "it is the same agent: {told:?}");
+    assert!(told.text.contains("src/a.rs  you"), "it is the same agent: {told:?}");
     assert_eq!(place.log_of("agent_joined").len(), 1);
     kill(mcp.pid(), Signal::KILL);
     assert_eq!(log.until_action("agent_terminated")["event"], "agent:crashed");

@@ -118,6 +118,21 @@ fn a_backup_has_all_that_was_acknowledged_and_can_be_put_back() {
     assert!(!empty.join("log.db").exists(), "nothing is put back that is not whole");
 }
 
+#[test]
+fn a_backup_that_was_killed_is_not_in_the_way_of_the_next_one() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let file = place.dir().join("backup");
+    let name = file.to_str().expect("a text");
+    // What is left of it: its place, and a part.
+    fs::write(&file, "").expect("written");
+    fs::write(place.dir().join("backup.unfinished"), "half").expect("written");
+    place.json(&["backup", name]);
+    restore(&place, &new_home(&place, "new"), &file).json();
+    let refused = place.run(&["backup", name]);
+    assert!(refused.code == 1 && refused.err.contains("exists already"), "{refused:?}");
+}
+
 /// A backup holds everybody's letters.
 #[test]
 fn a_backup_is_for_a_person_and_not_for_agents() {

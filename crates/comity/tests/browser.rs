@@ -32,23 +32,13 @@ mod trouble;
 mod words;
 
 use serde_json::{Value, json};
-use support::firefoxes::Firefox;
 use support::wire::{No, Wire};
 use support::{Agent, Place};
 
 /// A place with so many tabs, where pages can be written into addresses.
 fn place(tabs: usize) -> Place {
-    place_with(tabs, &Firefox::Current)
-}
-
-/// A place whose browser is this one.
-fn place_with(tabs: usize, firefox: &Firefox) -> Place {
     let place = Place::with(&[("COMITY_DISCONNECT_GRACE", "100ms")]);
-    let path = match firefox {
-        Firefox::Current => String::new(),
-        Firefox::Before(path) => format!("path = {path:?}\n"),
-    };
-    place.set(&format!("[browser]\ntabs = {tabs}\nschemes = [\"data\", \"about:blank\", \"http\"]\n{path}"));
+    place.set(&format!("[browser]\ntabs = {tabs}\nschemes = [\"data\", \"about:blank\", \"http\"]\n"));
     place
 }
 

@@ -1,5 +1,7 @@
 //! Every operation of the catalog gives the same answer through every door.
 
+#[path = "catalog/calls.rs"]
+mod calls;
 #[path = "catalog/doors.rs"]
 mod doors;
 #[path = "catalog/keep.rs"]
@@ -8,6 +10,8 @@ mod keep;
 mod more;
 #[path = "catalog/normal.rs"]
 mod normal;
+#[path = "catalog/rare.rs"]
+mod rare;
 #[path = "catalog/scenario.rs"]
 mod scenario;
 #[expect(dead_code, reason = "each test uses a part of it")]

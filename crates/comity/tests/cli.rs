@@ -6,8 +6,14 @@ mod answers;
 mod help;
 #[path = "cli/seen.rs"]
 mod seen;
+#[path = "cli/settings.rs"]
+mod settings;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
+#[path = "cli/traps.rs"]
+mod traps;
+#[path = "cli/up.rs"]
+mod up;
 
 use std::process::Stdio;
 
@@ -36,6 +42,8 @@ fn json_is_one_document_everywhere() {
             "extend" => &["src/a.rs", "--ttl", "1m"],
             "handover" => &["src/a.rs", "--to", "human"],
             "agent_join" => &["zoe"],
+            "agent_show" => &["zoe"],
+            "why" => &["src/a.rs"],
             "log_replay" => &["--at", "1"],
             "commit" => &["-m", "Change a"],
             "lease" | "lease_free" | "lease_request" | "lease_cancel" | "lease_grant" => &["build"],
@@ -90,6 +98,16 @@ fn exit_codes_tell_what_happened() {
     assert_eq!(code(&["lock", "src/a.rs"]), 0, "done");
     assert_eq!(code(&["lock"]), 2, "usage");
     assert_eq!(code(&["no-such-command"]), 2, "usage");
+    for (words, problem) in [
+        (&["lock", "--json"][..], "the following required arguments were not provided: <PATH>..."),
+        (&["--json", "lok"], "unrecognized subcommand 'lok'"),
+        (&["lock", "--json", "--bogus"], "unexpected argument '--bogus' found"),
+    ] {
+        let ran = place.run(words);
+        assert_eq!((ran.code, &*ran.err), (2, ""), "{ran:?}");
+        let error = &ran.document()["error"];
+        assert_eq!((&error["code"], &error["message"]), (&"bad_input".into(), &problem.into()), "{ran:?}");
+    }
     assert_eq!(code(&["unlock", "src/b.rs"]), 3, "refused");
     assert_eq!(code(&["--version"]), 0);
     assert_eq!(code(&["lock", "--help"]), 0);
@@ -141,7 +159,7 @@ fn completions_know_every_command() {
 fn benchmarks_are_a_program_of_their_own() {
     let place = Place::new();
     let (program, bench) = (place.dir().join("comity"), place.dir().join("comity-bench"));
-    std::fs::copy(support::BINARY, &program).expect("a copy");
+    place.copy_program(support::BINARY, &program);
     let run = || {
         let mut command = place.program(&program);
         Ran::of(command.args(["bench", "lock", "--quick"]).env("PATH", "/bin").output().expect("it runs"))
@@ -150,8 +168,10 @@ fn benchmarks_are_a_program_of_their_own() {
     assert_eq!(missing.code, 1, "{missing:?}");
     assert!(missing.err.contains("comity-bench is not installed"), "{missing:?}");
     assert!(missing.err.contains("cargo xtask bench"), "{missing:?}");
-    std::fs::write(&bench, "#!/bin/sh\necho measured \"$@\"\nexit 2\n").expect("a program");
-    std::fs::set_permissions(&bench, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    let script = place.dir().join("script");
+    std::fs::write(&script, "#!/bin/sh\necho measured \"$@\"\nexit 2\n").expect("a program");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    place.copy_program(script.to_str().expect("text"), &bench);
     let measured = run();
     assert_eq!((&*measured.out, measured.code), ("measured lock --quick\n", 2), "{measured:?}");
 }

@@ -80,7 +80,7 @@ fn whose_lock_went_to_another_cannot_commit() {
     write(&place, "src/a.rs", "fn changed() {}\n");
     let head = git(&place, &["rev-parse", "HEAD"]);
     let index = fs::read(place.repo.join(".git/index")).expect("an index");
-    place.json(&["release", "src/a.rs"]);
+    place.json(&["release", "src/a.rs", "--from", "ann"]);
     place.json_as(&bob, &["lock", "src/a.rs"]);
     let refused = place.run_as(&ann, &["commit", "-m", "Late", "--json"]).refusal();
     assert_eq!(refused["code"], "bad_input", "{refused}");
@@ -102,7 +102,7 @@ fn a_lock_that_goes_to_another_in_the_middle_of_a_commit_stops_it() {
     let hook = place.repo.join(".git/hooks/pre-commit");
     let comity = support::BINARY;
     let script = format!(
-        "#!/bin/sh\nunset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE\nCOMITY_TOKEN={} {comity} release src/a.rs && COMITY_TOKEN={} {comity} lock src/a.rs\n",
+        "#!/bin/sh\nunset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE\nCOMITY_TOKEN={} {comity} release src/a.rs --from ann && COMITY_TOKEN={} {comity} lock src/a.rs\n",
         support::HUMAN,
         bob.token
     );

@@ -27,7 +27,7 @@ mod window;
 
 use std::process::Command;
 
-use support::{Agent, Place};
+use support::{Agent, Place, beside};
 
 /// A place where bob has locked the file that the ways write to.
 fn place() -> (Place, Agent) {
@@ -46,5 +46,12 @@ fn place_with(settings: &str) -> (Place, Agent) {
 
 /// A command line that an agent runs confined.
 fn confined(place: &Place, agent: &Agent, line: &str) -> Command {
-    place.comity_as(agent, &["confine", "-c", line])
+    confine(place, agent, &["-c", line])
+}
+
+/// `comity-confine` as it is shipped, with arguments, as an agent.
+fn confine(place: &Place, agent: &Agent, words: &[&str]) -> Command {
+    let mut command = place.program(beside("comity-confine"));
+    command.args(words).env("COMITY_TOKEN", &agent.token);
+    command
 }

@@ -125,6 +125,32 @@ fn a_lost_backlog_is_noticed() {
     }
 }
 
+#[test]
+fn what_only_the_backlog_has_is_kept_though_the_log_itself_was_lost() {
+    for is_removed in [false, true] {
+        let place = loop {
+            let place = Place::new();
+            place.join(&["ann"]);
+            send(&place, "a letter");
+            place.kill_server();
+            // Nothing was moved into the log itself yet.
+            let moved = fs::metadata(place.home.join("log.db")).expect("a log").len() > 4096;
+            if !moved {
+                break place;
+            }
+        };
+        let log = place.home.join("log.db");
+        match is_removed {
+            true => fs::remove_file(&log).expect("removed"),
+            false => fs::write(&log, "").expect("emptied"),
+        }
+        let done = recover(&place, &["--json"]).json();
+        assert!(done["kept"].as_u64() > Some(0) && done["kept"] == done["written"], "{done}");
+        assert_eq!(place.log_of("agent_joined").len(), 1, "removed: {is_removed}");
+        place.json(&["log", "verify"]);
+    }
+}
+
 /// Cuts a file of the log to so many bytes while its server runs, with a letter in it that was just sent.
 fn cut_under_server(name: &str, bytes: u64) -> (Place, u64) {
     let place = Place::new();

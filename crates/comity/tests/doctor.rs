@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::process::Command;
 
-use support::{Place, Ran, skip};
+use rustix::process::Signal;
+use support::{Place, Ran, kill, skip};
 
 /// The line about one thing, and what is to be done about it.
 fn finding(ran: &Ran, what: &str) -> String {
@@ -120,4 +121,19 @@ fn who_you_are_is_what_whoami_says() {
     let ann = place.join(&["ann"]);
     let says = place.run_as(&ann, &["whoami"]).out;
     check(&place.run_as(&ann, &["doctor"]), "identity", "ok", &[says.lines().next().expect("a line")]);
+}
+
+#[test]
+fn a_server_that_hangs_is_found() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let server = place.server().expect("a server");
+    kill(server, Signal::STOP);
+    let ran = place.start(&mut place.comity(&["doctor"])).finish();
+    kill(server, Signal::CONT);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(
+        ran.out.contains("it doesn't answer") && ran.out.contains(&format!("kill -9 {server}")),
+        "{ran:?}"
+    );
 }

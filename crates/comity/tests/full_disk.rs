@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use stage::Stage;
+use support::wire::{No, Wire};
 use support::{Agent, Place, has_program, is_root, skip};
 
 /// A file system in memory with room for little.
@@ -199,4 +201,28 @@ fn cpu_ticks(pid: u32) -> u64 {
         std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).expect("a process");
     let (_, fields) = stat.rsplit_once(')').expect("a name");
     fields.split(' ').skip(12).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_like_a_full_disk() {
+    let place = Place::new();
+    let mut up = place.program("bash");
+    up.args(["-c", "ulimit -f 300; exec \"$0\" up", support::BINARY]).env("COMITY_TOKEN", support::HUMAN);
+    assert!(up.status().expect("bash runs").success());
+    let (server, mut wire) = (place.server(), Wire::connect(&place));
+    let decision = json!({ "title": "go on", "rationale": "x".repeat(15_000) });
+    let (mut made, mut problem) = (0, None);
+    while problem.is_none() {
+        match wire.ask("decide", decision.clone()) {
+            Ok(_) => made += 1,
+            Err(No::Refused(error)) => problem = Some(error),
+            Err(broken) => panic!("the server is gone: {broken:?}"),
+        }
+    }
+    assert_eq!(problem.map(|error| error["code"].clone()), Some(json!("fault")));
+    assert_eq!(place.server(), server, "it goes on");
+    place.json(&["log", "verify"]);
+    place.kill_server();
+    Wire::connect(&place).ask("decide", decision).expect("without the limit it works again");
+    assert_eq!(place.log_of("decision_made").len(), made + 1);
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use support::clients::{self, CODEX_UNKNOWN};
 use support::model::{Call, Model};
-use support::{Place, has_program, skip};
+use support::{Place, has_program, http, skip};
 
 const BEFORE: &str = "fn main() {}\n";
 const WRITTEN: &str = "// written by a server\n";
@@ -50,7 +50,10 @@ fn place(test: &str, tool: &'static str, own: &'static str) -> Option<(Place, Mo
     }
     let place = Place::new();
     let bob = place.join(&["bob"]);
-    place.json_as(&bob, &["lock", "src/a.rs", "--reason", "fixing login", "--ttl", "30m"]);
+    // Over HTTP: below a process that has shown bob's token everybody would be bob.
+    let lock = json!({ "paths": ["src/a.rs"], "reason": "fixing login", "ttl": "30m" });
+    let answer = http::request(&place, Some(&bob.token), "POST", "/api/coordination/locks", Some(&lock));
+    assert_eq!(answer.status, 200, "{answer:?}");
     fs::write(place.dir().join("files.py"), SERVER).expect("written");
     clients::install(&place);
     let put = |file: &str| Call::new(tool, json!({ "path": place.repo.join(file), "text": WRITTEN }));
@@ -72,7 +75,8 @@ fn check(place: &Place, model: &Model, name: &str, client: Command) {
     assert!(denied.contains("src/a.rs is locked by bob"), "{name} was told {denied}: {ran:?}");
     assert!(written.contains("it is put"), "{name} was told {written}: {ran:?}");
     // Codex starts servers without COMITY_HOME: there nothing is locked.
-    let is_answered = own.contains("src/a.rs  bob") || own.contains("nothing is locked");
+    let is_listed = own.contains("src/a.rs     bob") && own.contains("src/free.rs  you");
+    let is_answered = is_listed || own.contains("nothing is locked");
     assert!(is_answered, "our own tool works: {own}: {ran:?}");
     let content = |file: &str| fs::read_to_string(place.repo.join(file)).ok();
     assert_eq!(content("src/a.rs").as_deref(), Some(BEFORE));

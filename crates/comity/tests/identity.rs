@@ -134,7 +134,7 @@ fn every_route_wants_a_token() {
     place.json_as(&ann, &["agent", "bye"]);
     for token in [None, Some("cmty_wrong"), Some(&*ann.token), Some("")] {
         for target in
-            ["/", "/api/status", "/api/coordination/locks", "/metrics", "/api/openapi.json", "/api/events"]
+            ["/api/status", "/api/coordination/locks", "/metrics", "/api/openapi.json", "/api/events"]
         {
             let answer = http::request(&place, token, "GET", target, None);
             assert!([401, 403].contains(&answer.status), "{token:?} {target}: {answer:?}");

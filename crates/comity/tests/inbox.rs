@@ -95,9 +95,48 @@ fn a_person_at_a_terminal_is_told_how_much_waits() {
         script.args(["-qec", &format!("'{BINARY}' {words}"), "/dev/null"]).env("COMITY_TOKEN", HUMAN);
         String::from_utf8_lossy(&script.output().expect("it runs").stdout).into_owned()
     };
-    assert!(at_terminal("locks").contains("5 things wait for you: comity inbox"));
-    assert!(!at_terminal("inbox").contains("things wait for you"), "they are shown");
+    assert!(at_terminal("locks").contains("5 things are waiting for you: comity inbox"));
+    assert!(!at_terminal("inbox").contains("things are waiting for you"), "they are shown");
     assert!(!place.run(&["locks"]).err.contains("comity inbox"), "a script is told nothing");
+    assert_eq!(place.json(&["locks"])["inbox"], 5, "but every document has the count");
+}
+
+#[test]
+fn an_agent_is_told_how_much_waits_after_every_command() {
+    let (place, ann) = place();
+    assert!(!place.run_as(&ann, &["locks"]).err.contains("comity inbox"), "nothing waits for it");
+    place.json(&["mail", "send", "ann", "-m", "hello"]);
+    assert!(place.run_as(&ann, &["locks"]).err.contains("1 thing is waiting for you: comity inbox"));
+    assert_eq!(place.json_as(&ann, &["status"])["inbox"], 1);
+    assert_eq!(place.json_as(&ann, &["agent", "list"])["inbox"], 1);
+}
+
+/// A program that writes down what the desktop would show.
+const NOTIFY_SEND: &str = "#!/bin/sh\nshift 3\necho \"$@\" >> \"$NOTED\"\n";
+
+#[test]
+fn the_desktop_shows_what_is_new_if_that_is_wanted() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.set("[inbox]\nnotify = true\n");
+    let (programs, noted) = (place.dir().join("programs"), place.dir().join("noted"));
+    std::fs::create_dir(&programs).expect("made");
+    let script = NOTIFY_SEND.replace("$NOTED", &noted.display().to_string());
+    std::fs::write(programs.join("notify-send"), script).expect("written");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(programs.join("notify-send"), executable).expect("executable");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("a path"));
+    // The server is started with this PATH.
+    let mut up = place.comity(&["up"]);
+    assert!(up.env("PATH", &path).output().expect("it runs").status.success());
+    let ann = place.join(&["ann"]);
+    place.run_as(&ann, &["ask", "Bash", "{\"command\": \"make '<b>'\"}", "--by-mail"]);
+    let shown = || std::fs::read_to_string(&noted).unwrap_or_default();
+    eventually("it is shown", || shown().contains("ann asks for Bash: make '&lt;b&gt;'"));
+    place.json(&["permissions", "allow", "1"]);
+    place.json_as(&ann, &["mail", "send", "human", "-m", "done"]);
+    eventually("the letter is shown", || shown().contains("1 letter unread"));
+    assert_eq!(shown().lines().count(), 2, "each once: {}", shown());
 }
 
 #[test]
@@ -118,4 +157,73 @@ fn whoever_leads_is_told_which_files_were_left() {
     assert_eq!(place.json(&["inbox"])["count"], 0, "it waits for its leader");
     let status = place.run(&["status"]).out;
     assert!(status.contains("1 orphaned lock of uncommitted work"), "{status}");
+}
+
+#[test]
+fn next_is_the_first_entry_and_offers_what_is_ready() {
+    let place = Place::new();
+    let lead = place.join(&["lead", "--role", "lead"]);
+    let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
+    let next = |who: &Agent| place.json_as(who, &["next"]);
+    // Nothing waits, and nothing is written.
+    let count = || place.log().len();
+    next(&ann);
+    let before = count();
+    assert_eq!(next(&ann)["entry"], Value::Null);
+    assert_eq!(count(), before, "{:?}", place.log().last());
+    place.json(&["task", "add", "Write the parser", "--id", "parser", "--review"]);
+    let before = count();
+    let offered = next(&ann);
+    assert_eq!(offered["entry"]["type"], "ready", "{offered}");
+    assert_eq!(offered["entry"]["answers"][0]["command"], "comity task claim parser");
+    assert_eq!(count(), before, "it is only offered");
+    place.json_as(&ann, &["task", "start", "parser"]);
+    place.json_as(&ann, &["task", "done", "parser", "--evidence", "commit 1"]);
+    place.json_as(&ann, &["decide", "Use tabs", "--needs-confirmation"]);
+    // What waits for the leader stays first until it is answered, however often it looks.
+    for _ in 0..2 {
+        assert_eq!(next(&lead)["entry"]["type"], "decision");
+    }
+    assert_eq!(place.json(&["next"])["entry"]["type"], "review", "the human declared it");
+    assert!(place.run(&["next"]).out.contains("comity task accept parser"));
+}
+
+#[test]
+fn a_task_keeps_what_was_said_of_earlier_attempts() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json(&["task", "add", "Write the parser", "--id", "parser", "--review"]);
+    place.json_as(&ann, &["task", "start", "parser"]);
+    place.json_as(&ann, &["task", "done", "parser", "--evidence", "commit 1"]);
+    place.json(&["task", "send-back", "parser", "--reason", "the tests fail on empty input"]);
+    place.json_as(&ann, &["task", "start", "parser"]);
+    place.json_as(&ann, &["agent", "bye", "--reason", "out of memory"]);
+    let history = &place.json(&["task", "get", "parser"])["history"];
+    assert_eq!((&history[0]["how"], &history[1]["how"]), (&"sent_back".into(), &"died".into()), "{history}");
+    let shown = place.run(&["task", "get", "parser"]).out;
+    assert!(
+        shown.contains("attempt 1 (ann): sent back by the human: \"the tests fail on empty input\""),
+        "{shown}"
+    );
+    let prompt = place.json_as(&bob, &["task", "claim", "parser"])["prompt"].to_string();
+    assert!(prompt.contains("the tests fail on empty input"), "{prompt}");
+    assert!(
+        prompt.contains("Attempt 2 (ann): ended over it") && prompt.contains("out of memory"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn control_is_apart_from_mail_and_plans_keep_their_lines() {
+    let place = Place::new();
+    let lead = place.join(&["lead", "--role", "lead"]);
+    let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann", "--role", "reviewer"]));
+    place.json_as(&ann, &["plan", "submit", "plan.md", "--content", "1. read\n2. write"]);
+    place.json_as(&ann, &["mail", "send", "lead", "-m", "control: you may end now"]);
+    let shown = place.run_as(&lead, &["next"]).out;
+    assert!(shown.contains("  | 1. read\n  | 2. write\n"), "{shown}");
+    assert!(shown.contains("  | control: you may end now"), "a letter stays a letter: {shown}");
+    let ended = place.json_as(&lead, &["shutdown", "request", "ann", "--force"]);
+    assert_eq!(ended["state"], "ended");
+    assert_eq!(place.json(&["agent", "list"])["agents"].as_array().expect("agents").len(), 1);
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use support::{BINARY, HUMAN, Place, Ran};
+use support::{HUMAN, Place, Ran, beside};
 
 const CLAUDE: &str = "{\n\t\"model\": \"opus\",\n\t\"hooks\": {\"Stop\": []}\n}\n";
 const CODEX: &str = "# mine\nmodel = \"gpt-5\" # the best\n";
@@ -28,13 +28,10 @@ impl User {
         let bin = place.dir().join("bin");
         fs::create_dir(&bin).expect("made");
         let comity = bin.join("comity");
-        place.copy_program(BINARY, &comity);
-        let hook = bin.join("comity-hook");
-        fs::write(&hook, format!("#!/bin/sh\nexec '{BINARY}' hook \"$@\"\n")).expect("written");
+        for name in ["comity", "comity-hook", "comity-confine"] {
+            place.copy_program(&beside(name).display().to_string(), &bin.join(name));
+        }
         let user = User { place, comity };
-        let confine = bin.join("comity-confine");
-        fs::write(&confine, format!("#!/bin/sh\nexec '{BINARY}' confine \"$@\"\n")).expect("written");
-        user.run(Command::new("chmod").arg("755").arg(&hook).arg(&confine));
         fs::create_dir_all(user.file(".claude")).expect("made");
         fs::create_dir_all(user.file(".codex")).expect("made");
         fs::write(user.file(".claude/settings.json"), CLAUDE).expect("written");

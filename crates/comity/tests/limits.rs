@@ -4,6 +4,8 @@
 mod crowd;
 #[path = "limits/descriptors.rs"]
 mod descriptors;
+#[path = "limits/full_pages.rs"]
+mod full_pages;
 #[path = "limits/large_letters.rs"]
 mod large_letters;
 #[path = "limits/memory.rs"]

@@ -76,6 +76,19 @@ fn plain_mode(is_dir: bool, mode: u32, umask: u32) -> u32 {
     full & !umask
 }
 
+/// What git makes of that in a repository that is shared so.
+fn shared_mode(is_dir: bool, plain: u32, shared: &str) -> u32 {
+    let (is_exact, bits) = match shared {
+        "group" => (false, 0o660),
+        "all" => (false, 0o664),
+        "0640" => (true, 0o640),
+        _ => return plain,
+    };
+    let runs = if is_dir || plain & 0o100 != 0 { (bits & 0o444) >> 2 } else { 0 };
+    let kept = if is_exact { plain & !0o777 } else { plain };
+    kept | bits | runs | if is_dir { 0o2000 } else { 0 }
+}
+
 fn check(umask: &str, shared: &str) {
     let place = Place::with(&[("COMITY_WORKTREE_READY", "1")]);
     let at = |name: &str| place.dir().join(name);
@@ -115,17 +128,19 @@ fn check(umask: &str, shared: &str) {
     let bits = u32::from_str_radix(umask, 8).expect("a umask");
     let (git, by_git) = (modes(&ours.repo.join(".git")), modes(&plain.repo.join(".git")));
     for (path, modes) in &git {
-        let group = if shared == "group" { 0o060 } else { 0 };
         let expected = |mode: u32| {
             let is_dir = ours.repo.join(".git").join(path).is_dir();
-            let group = if is_dir && group != 0 { 0o2070 } else { group };
-            plain_mode(is_dir, mode, bits) | group
+            shared_mode(is_dir, plain_mode(is_dir, mode, bits), shared)
         };
         match by_git.get(path) {
             Some(by_git) => assert_eq!(modes, by_git, "{} with {umask} {shared}", path.display()),
-            // Git itself does not share what it writes down about worktrees.
+            // Git itself does not share what it writes down about worktrees: `locked` is its own.
             None if path.starts_with("worktrees") => {
-                let is_fit = modes.iter().all(|mode| mode & 0o777 & !expected(*mode) == 0);
+                let is_gits = path.ends_with("locked");
+                let is_fit = modes.iter().all(|mode| match is_gits {
+                    true => *mode == plain_mode(false, *mode, bits),
+                    false => mode & 0o777 & !expected(*mode) == 0,
+                });
                 assert!(is_fit, "{}: {} with {umask} {shared}", path.display(), octal(modes));
             }
             None => assert!(
@@ -140,9 +155,10 @@ fn check(umask: &str, shared: &str) {
     assert!(by_git.contains_key(Path::new("worktrees/two/src/run")), "{by_git:?}");
     for (path, modes) in &files {
         let is_dir = at("ours.comity").join(path).is_dir();
-        let is_ours = |mode: u32| match shared {
-            "group" => mode | 0o2070 == plain_mode(is_dir, mode, bits) | 0o2070,
-            _ => mode == plain_mode(is_dir, mode, bits),
+        // Git itself does not share the files of worktrees; their directories may be shared.
+        let is_ours = |mode: u32| {
+            let plain = plain_mode(is_dir, mode, bits);
+            mode & 0o777 == plain || mode | 0o2000 == shared_mode(is_dir, plain, shared) | 0o2000
         };
         let is_fit = match by_git.get(path) {
             Some(by_git) => modes == by_git,
@@ -169,6 +185,10 @@ fn files_of_a_repository_have_the_users_modes() {
 fn a_shared_repository_stays_shared() {
     check("022", "group");
     check("077", "group");
+    check("022", "all");
+    check("077", "all");
+    check("022", "0640");
+    check("077", "0640");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn this_release_has_left_a_log() {
     assert!(is_there, "keep a log of {release} with: cargo xtask keep-log");
 }
 
-/// Kinds of events that the kept log does not have yet: bring them about in `catalog/more.rs`.
+/// Kinds of events that the kept log does not have yet: bring them about in `catalog/more.rs` or `rare.rs`.
 const MISSING: &[&str] = &[
     "agent_disconnected",
     "agent_named",

@@ -3,9 +3,11 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
+use std::io::{Read, Write};
+
 use serde_json::{Value, json};
 use support::mcp::Mcp;
-use support::{PATIENCE, Place, has_ended};
+use support::{Agent, HUMAN, PATIENCE, Place, eventually, has_ended};
 
 /// A place whose server panics where a test says.
 fn place() -> (Place, std::path::PathBuf) {
@@ -62,18 +64,37 @@ fn a_panic_while_something_is_changed_leaves_it_done_once_or_not_at_all() {
 }
 
 #[test]
+fn who_joins_with_the_process_that_it_runs_in_gets_its_token_though_the_answer_was_lost() {
+    for at in ["batch", "publish", "answer"] {
+        let (place, file) = place();
+        place.json(&["up"]);
+        let server = place.server().expect("a server");
+        std::fs::write(&file, at).expect("planted");
+        let mut shell = place.program("sh");
+        // The shell is the agent.
+        shell.args(["-c", r#""$0" agent join ann --pid $$ --json; exit $?"#]).env("COMITY_TOKEN", HUMAN);
+        let ran = place.start(shell.arg(place.comity(&[]).get_program())).finish();
+        assert!(has_ended(server, PATIENCE), "{at}: the server goes on after a panic");
+        let ann = Agent::of(&ran.json());
+        assert_eq!(place.log_of("agent_joined").len(), 1, "{at}");
+        let told = &place.log_of("agent_joined")[0];
+        assert!(told.to_string().contains(&ann.id), "{at}: {told}");
+    }
+}
+
+#[test]
 fn a_panic_beside_the_engine_ends_the_server_too() {
     for (at, command) in [
         ("timer", &["agent", "join", "ann", "--json"][..]),
         ("long", &["log", "verify", "--json"]),
-        ("browser", &["tab", "open", "about:blank", "--json"]),
+        ("browser call", &["tab", "open", "about:blank", "--json"]),
     ] {
         let (place, file) = place();
         place.set("[browser]\npath = \"/nowhere/firefox\"\n");
         place.json(&["up"]);
         let ran = panic_during(&place, &file, at, command);
         // There is no Firefox here; but there is an answer.
-        assert!(ran.code == 0 || at == "browser", "{at}: {ran:?}");
+        assert!(ran.code == 0 || at == "browser call", "{at}: {ran:?}");
         assert!(ran.document().is_object(), "{at}: {ran:?}");
         is_whole(&place, at);
         place.json(&["lock", "src/b.rs"]);
@@ -99,12 +120,12 @@ fn a_question_that_ends_every_server_is_not_asked_for_ever() {
     place.json(&["up"]);
     let starts = || place.log_of("server_started").len();
     let before = starts();
-    std::fs::write(&file, "answer always").expect("planted");
+    std::fs::write(&file, "answer: always").expect("planted");
     let ran = place.start(&mut place.comity(&["lock", "src/a.rs", "--json"])).finish();
     std::fs::remove_file(&file).expect("no more");
     assert_eq!(ran.code, 1, "{ran:?}");
     let error = &ran.document()["error"];
-    assert!(error["message"].as_str().is_some_and(|said| said.contains("panicked 2 times")), "{error}");
+    assert!(error["message"].as_str().is_some_and(|said| said.contains("crashed 2 times")), "{error}");
     assert!(starts() <= before + 2, "{} servers were started", starts() - before);
     assert_eq!(place.log_of("lock_acquired").len(), 1, "what was written before the panic is done, once");
 }
@@ -117,12 +138,12 @@ fn who_follows_the_log_does_not_end_one_server_after_the_other() {
     let mut first = [0; 1];
     let out = follower.0.stdout.as_mut().expect("a pipe");
     std::io::Read::read_exact(out, &mut first).expect("what there is already");
-    std::fs::write(&file, "follower always").expect("planted");
+    std::fs::write(&file, "follower: always").expect("planted");
     // Somebody writes, and whoever follows is the end of the server.
     place.start(&mut place.comity(&["lock", "src/a.rs", "--json"])).finish();
     let ran = follower.finish();
     std::fs::remove_file(&file).expect("no more");
-    assert!(ran.code == 1 && ran.out.contains("panicked 2 times"), "{ran:?}");
+    assert!(ran.code == 1 && ran.out.contains("crashed 2 times"), "{ran:?}");
     assert_eq!(place.json(&["locks"])["total"], 1, "without it all is well");
 }
 
@@ -132,11 +153,136 @@ fn an_mcp_client_is_told_of_a_call_that_ends_every_server() {
     let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--name", "claude"]));
     let lock = |mcp: &mut Mcp, path: &str| mcp.call("lock", &json!({ "paths": [path] }));
     assert!(!lock(&mut mcp, "src/a.rs").is_error);
-    std::fs::write(&file, "answer always").expect("planted");
+    std::fs::write(&file, "answer: always").expect("planted");
     let given_up = lock(&mut mcp, "src/b.rs");
     std::fs::remove_file(&file).expect("no more");
-    assert!(given_up.is_error && given_up.text.contains("panicked 2 times"), "{}", given_up.text);
+    assert!(given_up.is_error && given_up.text.contains("crashed 2 times"), "{}", given_up.text);
     assert!(!lock(&mut mcp, "src/c.rs").is_error, "it goes on with the next call");
     let held: Vec<Value> = place.json(&["locks"])["locks"].as_array().expect("locks").clone();
     assert_eq!(held.len(), 3, "what was done before the panic is done: {held:?}");
+}
+
+#[test]
+fn a_question_that_ends_every_server_by_a_signal_is_not_asked_for_ever() {
+    // Whoever kills a server from outside sends the last one; nobody can tell it from a machine without memory.
+    for (how, said, starts_max) in
+        [("abort", "crashed 2 times", 4), ("segv", "crashed 2 times", 4), ("kill", "lost 40 times", 41)]
+    {
+        let (place, file) = place();
+        place.json(&["up"]);
+        let starts = || place.log_of("server_started").len();
+        let before = starts();
+        std::fs::write(&file, format!("answer: always {how}")).expect("planted");
+        let asking = place.start(&mut place.comity(&["lock", "src/a.rs", "--json"]));
+        assert!(has_ended(asking.pid(), PATIENCE * 3), "{how}: it goes on asking");
+        let ran = asking.finish();
+        std::fs::remove_file(&file).expect("no more");
+        assert_eq!(ran.code, 1, "{how}: {ran:?}");
+        let error = &ran.document()["error"];
+        assert!(error["message"].as_str().is_some_and(|message| message.contains(said)), "{how}: {error}");
+        assert!(starts() <= before + starts_max, "{how}: {} servers were started", starts() - before);
+        assert_eq!(place.log_of("lock_acquired").len(), 1, "{how}: what was written is done, once");
+        place.json(&["log", "verify"]);
+    }
+}
+
+/// What makes a thread do something.
+type Wake = fn(&Place, &Agent);
+
+/// Panics on this thread once it does something; all else goes on with the next server.
+fn check_thread(at: &str, wake: Wake) {
+    let (place, file) = place();
+    place.set("[browser]\npath = \"/nowhere/firefox\"\n");
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let server = place.server().expect("a server");
+    std::fs::write(&file, at).expect("planted");
+    wake(&place, &ann);
+    assert!(has_ended(server, PATIENCE), "{at}: the server goes on after a panic");
+    let next = place.json_as(&ann, &["lock", "src/b.rs"]);
+    assert_eq!(next["locks"][0]["path"], "src/b.rs", "{at}");
+    let held = place.json(&["locks", "src/a.rs"]);
+    assert_eq!(held["locks"][0]["holder"], "ann", "{at}: {held}");
+    assert!(!file.exists(), "{at}: the plant was hit");
+    is_whole(&place, at);
+}
+
+/// Runs a command to whatever end: the server that takes it may be gone before, during or after it.
+fn run(place: &Place, ann: &Agent, arguments: &[&str]) {
+    place.start(&mut place.comity_as(ann, arguments)).finish();
+}
+
+fn lapse(place: &Place, ann: &Agent) {
+    run(place, ann, &["lock", "src/c.rs", "--ttl", "1s"]);
+}
+
+fn take_a_worktree(place: &Place, ann: &Agent) {
+    run(place, ann, &["worktree", "add", "one"]);
+}
+
+fn give_a_worktree_back(place: &Place, ann: &Agent) {
+    take_a_worktree(place, ann);
+    run(place, ann, &["worktree", "remove", "one", "--wait"]);
+}
+
+fn open_a_tab(place: &Place, ann: &Agent) {
+    run(place, ann, &["tab", "open", "about:blank"]);
+}
+
+fn let_another_join(place: &Place, ann: &Agent) {
+    run(place, ann, &["agent", "join", "bob"]);
+}
+
+/// Asks over HTTP; there may be no answer.
+fn ask_over_http(place: &Place, _: &Agent) {
+    let url = place.json(&["status"])["url"].as_str().expect("an address").to_owned();
+    let address = url.strip_prefix("http://").expect("an address");
+    let mut stream = std::net::TcpStream::connect(address).expect("the HTTP door");
+    let head =
+        format!("GET /api/status HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {HUMAN}\r\n\r\n");
+    stream.write_all(head.as_bytes()).expect("asked");
+    let _ = stream.read(&mut [0; 1]);
+}
+
+#[test]
+fn a_panic_on_a_thread_that_keeps_something_true_ends_the_server() {
+    check_thread("housekeeping", |place, ann| run(place, ann, &["lock", "src/c.rs"]));
+    check_thread("lapsed locks", lapse);
+    check_thread("look", lapse);
+    check_thread("liveness", let_another_join);
+    check_thread("spool", let_another_join);
+    check_thread("watcher", |place, _| {
+        std::fs::write(place.repo.join("src/c.rs"), "written\n").expect("written");
+    });
+}
+
+#[test]
+fn a_panic_on_a_thread_of_worktrees_ends_the_server() {
+    check_thread("worktree-pool", take_a_worktree);
+    check_thread("worktree reaper", give_a_worktree_back);
+    check_thread("worktree-trash", give_a_worktree_back);
+}
+
+#[test]
+fn a_panic_on_a_thread_of_the_browser_or_of_http_ends_the_server() {
+    check_thread("browser", open_a_tab);
+    check_thread("browser-start", open_a_tab);
+    check_thread("http", ask_over_http);
+    check_thread("http call", ask_over_http);
+}
+
+#[test]
+fn a_panic_while_an_open_move_is_looked_at_leaves_it_to_the_next_server() {
+    let (place, file) = place();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    std::fs::write(place.repo.join("src/a.rs"), "changed\n").expect("written");
+    std::fs::write(&file, "moved\nmoves").expect("planted");
+    let given_up = place.run_as(&ann, &["commit", "-m", "Change it", "--json"]);
+    assert_eq!(given_up.code, 1, "two servers in a row: {given_up:?}");
+    assert!(!file.exists() && is_told(&place, "moved") && is_told(&place, "moves"));
+    eventually("the next server records it", || place.log_of("file_commit").len() == 1);
+    let made = place.json_as(&ann, &["commit", "-m", "Change it"]);
+    assert_eq!(place.log_of("file_commit")[0]["details"]["commit"]["id"], made["commit"], "{made}");
+    place.json(&["log", "verify"]);
 }

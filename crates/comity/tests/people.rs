@@ -272,9 +272,9 @@ fn a_passphrase_makes_terminals_prove_themselves() {
     }
     assert!(terminal.types(&place, &limit).contains("of 9 agents"));
     let screen = screen();
-    let token =
-        screen.lines().find_map(|line| line.split_once("#token=")).map(|(_, token)| token.trim().to_owned());
-    let status = http::request(&place, token.as_deref(), "GET", "/api/whoami", None);
+    let link = screen.lines().find(|line| line.contains("#login=")).expect("a link");
+    let token = http::open_link(&place, link).json()["token"].as_str().expect("a token").to_owned();
+    let status = http::request(&place, Some(&token), "GET", "/api/whoami", None);
     assert_eq!(status.json()["present"], true, "{status:?}");
 }
 

@@ -310,7 +310,7 @@ fn no_server_is_a_no() {
 
 #[test]
 fn a_request_survives_the_server() {
-    for way in [Way::CommandLine, Way::Mcp] {
+    for way in WAYS {
         let mut scene = Scene::new("5m");
         let question = scene.ask(way, &make());
         let request = scene.asked();

@@ -162,8 +162,12 @@ fn work_in_another_worktree_is_not_the_agents() {
 fn no_lock_is_freed_over_work_outside_of_the_agents_worktree() {
     let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
     let ann = place.join(&["ann"]);
-    place.json_as(&ann, &["worktree", "add"]);
-    leave_work(&place, &ann, &["src/a.rs"]);
+    let made = place.json_as(&ann, &["worktree", "add"]);
+    let mut log = place.follow_on();
+    let tree = Path::new(made["path"].as_str().expect("a path"));
+    run_in(&place, tree, &ann, &["lock", "src/a.rs", "--ttl", "1s"]);
+    write(&place, "src/a.rs", "half done\n");
+    log.until_action("lock_orphaned");
     let refused = place.run(&["rescue", "src/a.rs"]);
     assert_eq!(refused.code, 3, "{refused:?}");
     assert_eq!(read(&place, "src/a.rs"), "half done\n");
@@ -188,4 +192,67 @@ fn a_worktree_of_another_is_left_alone() {
     let rescued = place.json(&["rescue", "src/a.rs"]);
     assert_eq!(rescued["rescued"].as_array().map(Vec::len), Some(1), "{rescued}");
     assert_eq!(fs::read_to_string(tree.join("src/a.rs")).expect("a file"), "ann's\n");
+}
+
+/// Another repository, and commands that run in it.
+fn in_another(place: &Place, mut command: std::process::Command) -> Ran {
+    let other = place.dir().join("other");
+    if !other.exists() {
+        fs::create_dir_all(other.join("docs")).expect("a directory");
+        let made = place.program("git").args(["init", "--quiet"]).arg(&other).status().expect("git runs");
+        assert!(made.success(), "a repository");
+    }
+    Ran::of(command.current_dir(&other).output().expect("it runs"))
+}
+
+#[test]
+fn what_was_left_in_another_repository_is_decided_from_anywhere() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let files = ["src/a.rs", "src/b.rs", "src/c.rs"];
+    leave_work(&place, &ann, &files);
+    let run = |words: &[&str]| in_another(&place, place.comity(words));
+    // Nothing of it seems to be here.
+    let locks = run(&["locks"]);
+    assert_eq!(
+        locks.out.trim(),
+        "nothing is locked here\n3 locks in other repositories: comity lock list --all-projects"
+    );
+    let all = run(&["locks", "--all"]).out;
+    let lines = all.lines().skip(1).map(|line| line.contains("  repo"));
+    assert!(lines.eq([true; 3]), "{all}");
+    let no = run(&["adopt", "src/a.rs", "--json"]);
+    assert_eq!(no.refusal()["message"], "src/a.rs is not locked, by you or anybody else");
+    let alerts = run(&["alerts"]).out;
+    assert!(alerts.starts_with("in repo: src/a.rs is orphaned"), "{alerts}");
+    // The commands are those that work here.
+    let whole = |file: &str| place.repo.join(file).to_str().expect("text").to_owned();
+    assert!(alerts.contains(&format!("comity adopt {}", whole("src/a.rs"))), "{alerts}");
+    let inbox = run(&["inbox", "--json"]).json();
+    let command = inbox["entries"][0]["answers"][0]["command"].as_str().expect("a command");
+    assert_eq!(command, format!("comity adopt {}", whole("src/a.rs")));
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();
+    assert_eq!(run(&words).json()["paths"], json!(["src/a.rs"]));
+    // So does an answer by the entry's name.
+    assert_eq!(run(&["inbox", "src/b.rs", "rescue", "--json"]).json()["paths"], json!(["src/b.rs"]));
+    assert_eq!(read(&place, "src/b.rs"), "fn main() {}\n");
+    let released = run(&["release", &whole("src/c.rs"), "--json"]).json();
+    assert_eq!(released["paths"], json!(["src/c.rs"]));
+    let left = place.json(&["locks"]);
+    assert_eq!((&left["total"], &left["locks"][0]["path"]), (&json!(1), &json!("src/a.rs")), "{left}");
+}
+
+#[test]
+fn from_the_top_of_its_repository_work_is_named_as_it_is_stored() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    leave_work(&place, &ann, &["src/a.rs"]);
+    let command = |dir: &Path| {
+        let inbox = place.comity(&["inbox", "--json"]).current_dir(dir).output().expect("it runs");
+        Ran::of(inbox).json()["entries"][0]["answers"][0]["command"].as_str().expect("a command").to_owned()
+    };
+    assert_eq!(command(&place.repo), "comity adopt src/a.rs");
+    // Below it, that would be src/src/a.rs.
+    let below = command(&place.repo.join("src"));
+    assert_eq!(below, format!("comity adopt {}", place.repo.join("src/a.rs").display()));
 }

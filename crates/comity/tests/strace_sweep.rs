@@ -64,7 +64,7 @@ fn try_to_work(place: &Place, told: &mut Vec<&'static str>) -> Option<()> {
     step(&mut wire, "unlock", json!({ "paths": "src/a.rs" }))?;
     step(&mut human, "agent_join", json!({ "name": "bob" }))?;
     step(&mut wire, "handover", json!({ "paths": "src/b.rs", "to": "bob" }))?;
-    step(&mut human, "release", json!({ "paths": "src/b.rs" }))?;
+    step(&mut human, "release", json!({ "paths": "src/b.rs", "from": "bob" }))?;
     step(&mut wire, "agent_bye", json!({}))?;
     Some(())
 }

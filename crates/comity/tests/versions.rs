@@ -206,7 +206,8 @@ fn up_restarts_an_older_server_that_nobody_uses() {
     let older = run_other(&place, OLDER, &["up", "--json"]).json();
     assert_eq!(older["pid"].as_u64(), Some(before.into()), "an older program restarts nothing");
     let up = run_other(&place, NEWER, &["up"]);
-    assert!(up.code == 0 && up.out.contains(&format!("restarted: it was Comity {OWN}")), "{up:?}");
+    let said = format!("it was restarted, for it was version {OWN}.");
+    assert!(up.code == 0 && up.out.contains(&said), "{up:?}");
     assert_eq!(version(&place), NEWER);
     assert_ne!(place.server(), Some(before));
     assert_eq!(place.json(&["locks"])["total"], 1, "nothing is lost");

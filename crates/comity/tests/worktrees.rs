@@ -67,7 +67,7 @@ fn work_is_merged_without_touching_the_main_checkout() {
     assert_eq!(git(&place, &["status", "--porcelain"]), status);
     assert_eq!(git(&place, &["rev-parse", "HEAD"]), head);
     let command = merged["command"].as_str().expect("a command");
-    assert_eq!(command, "git merge --ff-only refs/comity/merged/main");
+    assert_eq!(command, "git merge refs/comity/merged/main");
     git(&place, &["merge", "--quiet", "--ff-only", "refs/comity/merged/main"]);
     assert!(place.repo.join("src/new.rs").is_file());
     assert_eq!(place.log_of("branch_merged").len(), 1);
@@ -129,7 +129,8 @@ fn conflicts_are_told_with_both_names_and_nothing_moves() {
     let sides = r#"src/a.rs was changed by ann ("src/a.rs") and by bob ("src/a.rs")"#;
     assert!(words.contains(sides), "agents are named: {words}");
     let hint = refused["hint"].as_str().expect("a hint");
-    assert!(hint.contains("run: git merge refs/comity/merged/main,"), "there it is: {hint}");
+    assert!(hint.contains("/worktrees/bob: git merge refs/comity/merged/main,"), "there it is: {hint}");
+    assert!(hint.contains("comity commit -m MESSAGE, and merge again"), "and how it is finished: {hint}");
     assert_eq!(git(&place, &["for-each-ref"]), before, "nothing has moved");
     let recorded = place.log_of("merge_conflicted");
     assert_eq!(recorded[0]["details"]["paths"], json!(["src/a.rs"]), "{recorded:?}");

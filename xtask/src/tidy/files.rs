@@ -7,10 +7,26 @@ use super::source::Source;
 use super::tree::Tree;
 
 /// How the names of files end that belong here.
-const KINDS: [&str; 14] =
-    ["rs", "md", "toml", "lock", "txt", "json", "jsonl", "js", "mjs", "py", "sh", "svg", "tsv", "gitignore"];
+const KINDS: [&str; 16] = [
+    "rs",
+    "md",
+    "toml",
+    "lock",
+    "txt",
+    "json",
+    "jsonl",
+    "js",
+    "mjs",
+    "ts",
+    "html",
+    "py",
+    "sh",
+    "svg",
+    "tsv",
+    "gitignore",
+];
 /// Files without such an end.
-const NAMED: [&str; 1] = [".ci/run"];
+const NAMED: [&str; 3] = [".ci/run", "LICENSE-APACHE", "LICENSE-MIT"];
 /// Logs of earlier releases are kept whole, whatever they are made of.
 const KEPT_LOGS: &str = "crates/comity/tests/old_logs/";
 

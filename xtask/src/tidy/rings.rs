@@ -53,7 +53,7 @@ const RINGS: &[Ring] = &[
     },
     Ring {
         manifest: "crates/comity-browser/Cargo.toml",
-        only: Some(&["idna_adapter", "rustix", "serde", "serde_json", "tungstenite", "url"]),
+        only: Some(&["data-encoding", "idna_adapter", "rustix", "serde", "serde_json", "tungstenite", "url"]),
         never: &["tokio", "comity-core", "comity-app", "comity"],
         next: "the browser driver works with nothing else of ours; the app calls it",
     },

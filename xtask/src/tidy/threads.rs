@@ -8,7 +8,8 @@ use super::tree::Tree;
 const PAGE: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## Threads of a server";
 /// Programs that are no part of the product.
-const BESIDES: &[&str] = &["crates/comity-bench/", "crates/comity-sim/", "crates/comity-soak/"];
+const BESIDES: &[&str] =
+    &["crates/comity-bench/", "crates/comity-fuzz/", "crates/comity-sim/", "crates/comity-soak/"];
 /// What stands before the name of a thread.
 const NAMING: &[&str] =
     &["thread::Builder::new().name(\"", "reconciler::run(&engine, \"", "reconciler::run(engine, \""];

@@ -11,8 +11,9 @@ use crate::catalog::{self, CatalogEntry};
 use crate::dedupe::outcome_unknown;
 use crate::engine::{Job, JobAnswer, ReplyTo, WaitPlace};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Rendered};
+use crate::operations::permissions::submit_plan_first;
 use crate::plan::{Change, Changed, Finish, Plan};
-use crate::planted::panic_at;
+use crate::planted_panic::panic_at;
 use crate::worker_pool::Work;
 
 /// One call of an operation.
@@ -85,7 +86,7 @@ impl Application {
         }
         if entry.writes_files && self.is_planning(caller.who) {
             let problem = "you are in plan mode, and this changes files or branches".into();
-            let hint = "submit your plan first: comity plan submit FILE, or with --content TEXT".into();
+            let hint = submit_plan_first();
             return Err(Refusal::NotAllowed { problem, hint });
         }
         Ok((entry, caller, input))
@@ -224,8 +225,10 @@ pub(crate) fn plan<O: Operation>(
     text: bool,
 ) -> Result<Plan<Rendered>, Failure> {
     let operation: O = input.read().map_err(|error| {
-        let hint =
-            format!("its input is described at /api/openapi.json and by: comity {} --help", entry.command());
+        let hint = match entry.command() {
+            words if words.is_empty() => "its input is described at /api/openapi.json".to_owned(),
+            words => format!("its input is described at /api/openapi.json and by: comity {words} --help"),
+        };
         Refusal::bad_input(format!("{} can't read its input: {error}", entry.name), hint)
     })?;
     let of_pages = entry.audience == Audience::Browsing;

@@ -1,5 +1,7 @@
 //! What a caller has to be told besides the answer.
 
+use crate::catalog::next_call;
+use crate::operations::ledger::ReadLog;
 use comity_core::notices::NoticeAsk;
 use comity_core::people::{PersonAsk, Proof, Unseen};
 use comity_core::{Ask, Principal};
@@ -54,18 +56,22 @@ fn new_place(act: &Unseen) -> String {
     let left_out = match act.left_out {
         0 => String::new(),
         count => format!(
-            " ({count} more before it, too many to list here; see all: comity log --type acted_from_new_place)"
+            " ({count} more before it, too many to list here; see all: {})",
+            next_call::<ReadLog>([("type", "acted_from_new_place".into())])
         ),
     };
     format!(
-        "somebody acted as you from a new place at {at}: {}{window} ({terminal}), {}; was it you? see: comity log{left_out}",
-        act.origin.lineage, act.act
+        "somebody acted as you from a new place at {at}: {}{window} ({terminal}), {}; was it you? see: {}{left_out}",
+        act.origin.lineage,
+        act.act,
+        next_call::<ReadLog>([])
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wording::Wording;
 
     #[test]
     fn what_is_not_listed_is_counted() {
@@ -76,11 +82,12 @@ mod tests {
             });
             new_place(&serde_json::from_value(act).expect("an act"))
         };
-        assert!(said(0).ends_with("was it you? see: comity log"), "{}", said(0));
+        assert!(said(0).ends_with(&format!("see: {}", next_call::<ReadLog>([]))), "{}", said(0));
+        let all = Wording::Commands.spell(&said(8)).into_owned();
         assert!(
-            said(8).contains("8 more before it") && said(8).contains("--type acted_from_new_place"),
-            "{}",
-            said(8)
+            all.contains("8 more before it")
+                && all.contains("see all: comity log --type acted_from_new_place"),
+            "{all}"
         );
     }
 }

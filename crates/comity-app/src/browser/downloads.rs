@@ -9,6 +9,8 @@ use comity_core::{AgentId, Principal};
 
 use super::{BrowserService, TABS, quote};
 use crate::application::Application;
+use crate::catalog::next_call;
+use crate::operations::tabs::TabDownloads;
 
 /// Where they are, in the state directory.
 const DIR: &str = "downloads";
@@ -39,9 +41,10 @@ impl BrowserService {
             (Downloaded::Saved { path, bytes }, Some((_, owner))) => {
                 match keep(app.home(), owner, &download.name, path, *bytes) {
                     Ok(kept) => format!(
-                        "the page downloaded a file of {} bytes: {} (see: comity tab downloads)",
+                        "the page downloaded a file of {} bytes: {} (see: {})",
                         kept.bytes,
-                        quote(&kept.path.to_string_lossy())
+                        quote(&kept.path.to_string_lossy()),
+                        next_call::<TabDownloads>([])
                     ),
                     Err(why) => {
                         format!("the page's download of {} was not kept: {why}", quote(&download.name))
@@ -74,7 +77,7 @@ impl BrowserService {
 }
 
 /// The directory of somebody's downloads.
-fn dir_of(home: &Path, owner: Principal) -> PathBuf {
+pub(crate) fn dir_of(home: &Path, owner: Principal) -> PathBuf {
     let name = match owner {
         Principal::Agent(agent) => agent.to_string(),
         _ => "human".to_owned(),

@@ -2,37 +2,59 @@
 
 use comity_browser::BrowserError;
 use comity_core::Refusal;
+use comity_core::next_call::Argument;
 
 use super::untrusted::{in_a_line, quote};
+use crate::catalog::next_call;
 use crate::operation::Failure;
+use crate::operations::tabs::{AnswerDialog, ListTabs, TabState};
 
 /// The browser's error as a refusal with its code and the next step.
 pub(crate) fn failure(error: BrowserError) -> Failure {
     let (code, hint) = match &error {
-        BrowserError::NoBrowser { .. } => ("no_browser", "install Firefox, or set browser.path"),
-        BrowserError::NotStarted { .. } => ("no_browser", "look at the server's log, or ask: comity doctor"),
+        BrowserError::NoBrowser { .. } => ("no_browser", "install Firefox, or set browser.path".to_owned()),
+        BrowserError::NotStarted { .. } => {
+            ("no_browser", "look at the server's log, or ask: comity doctor".to_owned())
+        }
         BrowserError::Died => {
-            ("browser_died", "try again: it is started anew, and your tabs are opened again")
+            ("browser_died", "try again: it is started anew, and your tabs are opened again".to_owned())
         }
-        BrowserError::Timeout { .. } => ("timeout", "give it more time with timeout, in ms, 300000 at most"),
-        BrowserError::NoSuchTab { .. } => ("tab_closed", "see your tabs with: comity tab list"),
-        BrowserError::StaleRef { .. } => ("stale_ref", "get a fresh one with: comity tab state TAB"),
-        BrowserError::NotFound { .. } => ("no_element", "see what is there with: comity tab state TAB"),
-        BrowserError::Blocked { .. } => {
-            ("blocked", "the human sets what may be loaded: browser.allow, browser.deny, browser.schemes")
+        BrowserError::Timeout { .. } => {
+            ("timeout", "give it more time with timeout, in ms, 300000 at most".to_owned())
         }
-        BrowserError::Dialog { .. } => ("dialog", "answer it with: comity tab dialog TAB --accept"),
+        BrowserError::NoSuchTab { .. } => {
+            ("tab_closed", format!("see your tabs with: {}", next_call::<ListTabs>([])))
+        }
+        BrowserError::StaleRef { .. } => (
+            "stale_ref",
+            format!("get a fresh one with: {}", next_call::<TabState>([("tabId", "TAB".into())])),
+        ),
+        BrowserError::NotFound { .. } => (
+            "no_element",
+            format!("see what is there with: {}", next_call::<TabState>([("tabId", "TAB".into())])),
+        ),
+        BrowserError::Blocked { .. } => (
+            "blocked",
+            "the human sets what may be loaded: browser.allow, browser.deny, browser.schemes".to_owned(),
+        ),
+        BrowserError::Dialog { .. } => (
+            "dialog",
+            format!(
+                "answer it with: {}",
+                next_call::<AnswerDialog>([("tabId", "TAB".into()), ("accept", Argument::Yes)])
+            ),
+        ),
         BrowserError::NotClickable { .. } => {
-            ("not_clickable", "scroll, close what covers it, or wait for it")
+            ("not_clickable", "scroll, close what covers it, or wait for it".to_owned())
         }
-        BrowserError::NotLoaded { .. } => ("not_loaded", "check the address"),
-        BrowserError::PageGone => ("page_gone", "try again"),
-        BrowserError::Revoked => ("revoked", "see your tabs with: comity tab list"),
-        BrowserError::Script { .. } => ("script", "mend the script"),
-        BrowserError::Invalid { .. } => ("bad_input", "see: comity help tab"),
-        BrowserError::Refused { .. } => ("browser", "see: comity help tab"),
+        BrowserError::NotLoaded { .. } => ("not_loaded", "check the address".to_owned()),
+        BrowserError::PageGone => ("page_gone", "try again".to_owned()),
+        BrowserError::Revoked => ("revoked", format!("see your tabs with: {}", next_call::<ListTabs>([]))),
+        BrowserError::Script { .. } => ("script", "fix the script".to_owned()),
+        BrowserError::Invalid { .. } => ("bad_input", "look at what it takes".to_owned()),
+        BrowserError::Refused { .. } => ("browser", "look at what it takes".to_owned()),
     };
-    Refusal::Browser { code, problem: told(&error), hint: hint.into() }.into()
+    Refusal::Browser { code, problem: told(&error), hint }.into()
 }
 
 /// What went wrong, with the words of pages marked as such.

@@ -26,10 +26,10 @@ use comity_core::pools::SlotId;
 
 use crate::application::Application;
 use crate::operation::Failure;
-use crate::planted::panic_at;
+use crate::planted_panic::panic_at;
 use crate::reconciler::Bell;
 pub(crate) use captures::Capturing;
-pub(crate) use downloads::{KeptDownload, kept_of};
+pub(crate) use downloads::{KeptDownload, dir_of as downloads_dir_of, kept_of};
 pub(crate) use errors::{failure, told};
 pub(crate) use handover::in_words;
 use running::RunningBrowser;
@@ -115,7 +115,7 @@ impl BrowserService {
         let deadline = Instant::now() + timeout;
         let mut phase = lock(&self.phase);
         let mut has_waited = false;
-        panic_at("browser");
+        panic_at("browser call");
         loop {
             match &*phase {
                 BrowserPhase::On(running) if running.browser.is_alive() => return Ok(running.clone()),

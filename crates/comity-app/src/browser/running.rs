@@ -14,8 +14,10 @@ use comity_core::{Ask, Principal, Refusal, World};
 use super::cell::{Cell, CellContent};
 use super::{TABS, failure, lock};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::engine::Failed;
 use crate::operation::Failure;
+use crate::operations::tabs::ListTabs;
 
 /// How long the browser may take for what nobody waits for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,7 +30,6 @@ const URL_BYTES_READ: usize = 16 * URL_BYTES_MAX;
 /// What a tab shows before it was sent anywhere.
 const EMPTY: &str = "about:blank";
 
-/// A browser that runs.
 pub(super) struct RunningBrowser {
     pub(super) browser: Browser,
     /// One for each slot; one caller opens its tab, so that none is opened twice.
@@ -37,7 +38,6 @@ pub(super) struct RunningBrowser {
     jars: Mutex<HashMap<Jar, Arc<Cell<Container>>>>,
 }
 
-/// Whose cookies.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Jar {
     /// Those of one agent, or of the person.
@@ -234,7 +234,6 @@ impl RunningBrowser {
         cells.iter().filter_map(|(slot, cell)| Some((cell.get()?.id().clone(), *slot))).collect()
     }
 
-    /// Which slot a tab is.
     pub(super) fn slot_of(&self, id: &TabId) -> Option<SlotId> {
         self.slots().get(id).copied()
     }
@@ -291,7 +290,8 @@ fn busy(what: &str, after: Duration) -> BrowserError {
 }
 
 fn gone(id: SlotId) -> Failure {
-    let (problem, hint) = (format!("there is no tab {id}"), "see your tabs with: comity tab list".into());
+    let (problem, hint) =
+        (format!("there is no tab {id}"), format!("see your tabs with: {}", next_call::<ListTabs>([])));
     Refusal::NotFound { problem, hint }.into()
 }
 

@@ -11,6 +11,7 @@ use super::running::{Jar, RunningBrowser, wanted};
 use super::{BrowserPhase, BrowserService, lock};
 use crate::application::Application;
 use crate::config::BrowserConfig;
+use crate::planted_panic::panic_at;
 
 /// Tabs at a time, whatever is set.
 const TABS_LIMIT: usize = 100;
@@ -27,6 +28,7 @@ impl BrowserService {
         let app = app.clone();
         let thread = std::thread::Builder::new().name("browser-start".into());
         let started = thread.spawn(move || {
+            panic_at("browser-start");
             let begun = begin(&app);
             let service = app.browser();
             *lock(&service.phase) = match begun {
@@ -106,7 +108,6 @@ pub(crate) fn check(config: &BrowserConfig) -> Result<(), String> {
     policy(config).map(drop).map_err(|error| format!("settings: browser: {error}"))
 }
 
-/// What may be loaded.
 pub(super) fn policy(config: &BrowserConfig) -> Result<Policy, BrowserError> {
     let mut policy = Policy::new(&config.allow, &config.deny)?;
     if !config.schemes.is_empty() {

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Config, ENVIRONMENT};
+use super::{Config, ENVIRONMENT, GivenSetting};
+use crate::plain_file;
 
 /// One file, or one variable of the environment.
 enum Source<'a> {
@@ -14,7 +15,7 @@ enum Source<'a> {
 pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
     let mut sources = Vec::new();
     for path in files {
-        match std::fs::read_to_string(path) {
+        match plain_file::read_to_string(path) {
             Ok(text) => sources.push(Source::File { path, text }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{}: {error}", path.display())),
@@ -30,11 +31,29 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     for source in &sources {
         merge(&mut merged, source.table()?);
     }
-    merged.try_into().map_err(|error: toml::de::Error| {
+    let config: Result<Config, toml::de::Error> = merged.try_into();
+    let mut config = config.map_err(|error| {
         // What is missing in one file may be in another: only if all together are wrong one of them is to blame.
         let blamed = sources.iter().find_map(|source| source.mistake());
         blamed.unwrap_or_else(|| format!("settings: {}", one_line(error.message())))
-    })
+    })?;
+    for source in &sources {
+        for (key, value) in flat(&source.table()?) {
+            config.given.insert(key, GivenSetting { value, from: source.name() });
+        }
+    }
+    Ok(config)
+}
+
+/// Every setting of a table, by its whole key.
+pub(super) fn flat(table: &toml::Table) -> Vec<(String, String)> {
+    let below = |(key, value): (&String, &toml::Value)| match value {
+        toml::Value::Table(inner) => {
+            flat(inner).into_iter().map(|(rest, value)| (format!("{key}.{rest}"), value)).collect()
+        }
+        value => vec![(key.clone(), value.to_string())],
+    };
+    table.iter().flat_map(below).collect()
 }
 
 impl Source<'_> {
@@ -44,6 +63,14 @@ impl Source<'_> {
                 toml::from_str(text).map_err(|error: toml::de::Error| in_file(path, text, &error))
             }
             Source::Variable { table, .. } => Ok(table.clone()),
+        }
+    }
+
+    /// Where a person finds it.
+    fn name(&self) -> String {
+        match self {
+            Source::File { path, .. } => path.display().to_string(),
+            Source::Variable { name, .. } => (*name).to_owned(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use comity_core::Record;
 
 use super::lock;
-use crate::weight::{self, PageSize};
+use crate::page_size::{self, PageSize};
 
 /// Records that are kept in memory; who is further behind reads them from the log.
 const RECENT_RECORDS_MAX: usize = 1_024;
@@ -49,7 +49,7 @@ impl Feed {
             return;
         }
         let weighed = records.into_iter().map(|record| {
-            let bytes = weight::of_record(&record);
+            let bytes = page_size::of_record(&record);
             (Arc::new(record), bytes)
         });
         let weighed: Vec<_> = weighed.collect();

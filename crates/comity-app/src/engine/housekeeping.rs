@@ -2,10 +2,11 @@
 
 use std::sync::mpsc;
 use std::sync::{Arc, atomic::AtomicBool, atomic::Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Engine;
 use crate::log::{Checkpoint, LogReader};
+use crate::planted_panic::panic_at;
 
 /// Records that are not sealed above which the oldest are sealed when it is quiet.
 pub const HOT_RECORDS_QUIET: u64 = 10_000;
@@ -45,6 +46,7 @@ pub(super) fn run(engine: &Engine, reader: &LogReader, keep_segments: Option<usi
             return;
         }
         loop {
+            panic_at("housekeeping");
             let head = engine.feed().head();
             looked_at.store(head, Ordering::Relaxed);
             if head.saturating_sub(moved_at) >= BACKLOG_RECORDS_MAX {
@@ -83,17 +85,24 @@ fn pressed(engine: &Engine, reader: &LogReader, head: u64) {
     }
     // Dropping is the writer's work: it waits for a quiet moment, unless too much piles up.
     if reader.oldest().is_some_and(|oldest| reader.segments().sealed_up_to() > oldest + SEALED_RECORDS_MAX) {
-        drop_sealed(engine);
+        drop_sealed(engine, reader);
     }
 }
 
-fn drop_sealed(engine: &Engine) {
-    while engine.drop_sealed(DROP_RECORDS) > 0 {}
+fn drop_sealed(engine: &Engine, reader: &LogReader) {
+    let mut synced = Instant::now();
+    while engine.drop_sealed(DROP_RECORDS) > 0 {
+        // It may take long, and writers go on.
+        if synced.elapsed() >= QUIET {
+            reader.sync_witness();
+            synced = Instant::now();
+        }
+    }
 }
 
 fn quiet(engine: &Engine, reader: &LogReader, head: u64) {
     while hot(reader, head) > HOT_RECORDS_QUIET + locks(engine) && seal(reader) {}
-    drop_sealed(engine);
+    drop_sealed(engine, reader);
     reader.sync_witness();
     reader.checkpoint(Checkpoint::Whole);
 }
@@ -115,6 +124,7 @@ fn locks(engine: &Engine) -> u64 {
 }
 
 fn seal(reader: &LogReader) -> bool {
+    reader.sync_witness();
     reader.seal_next().unwrap_or_else(|problem| {
         // Sealing only saves room: the records stay where they are.
         eprintln!("comity: the oldest records could not be sealed: {problem}");

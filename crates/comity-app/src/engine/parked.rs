@@ -13,13 +13,11 @@ use super::{Job, lock};
 
 /// What a job waits for.
 pub struct When {
-    /// Whether there is something for it.
     pub ready: Box<dyn Fn(&World) -> bool + Send>,
     /// When it is run in any case.
     pub until: Timestamp,
 }
 
-/// All jobs that are parked.
 #[derive(Default)]
 pub(super) struct ParkedJobs {
     last_number: AtomicU64,

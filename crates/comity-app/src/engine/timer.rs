@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex};
 use comity_core::Timestamp;
 
 use super::{Engine, lock};
-use crate::planted::panic_at;
+use crate::planted_panic::panic_at;
 
 /// When the engine's thread wakes next. Deadlines that move later do not wake it.
 #[derive(Default)]
@@ -37,7 +37,6 @@ impl Timer {
         self.changed.notify_one();
     }
 
-    /// The thread ends.
     pub(super) fn stop(&self) {
         lock(&self.state).stopped = true;
         self.changed.notify_all();

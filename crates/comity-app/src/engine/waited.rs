@@ -18,7 +18,6 @@ pub(super) enum WaitGrant {
     Slot(SlotId),
 }
 
-/// How a wait ended.
 pub(super) enum WaitEnd {
     Granted(WaitGrant),
     TimedOut,
@@ -37,7 +36,6 @@ impl Waited {
         Some(Waited::Slot { ticket, pool: pool.name.clone(), who: place.who, since: place.since })
     }
 
-    /// All asks that wait.
     pub(super) fn tickets(world: &World) -> impl Iterator<Item = Ticket> {
         let places = world.pools.iter().flat_map(|pool| pool.places());
         let slots = places.filter(|place| place.is_blocking()).map(|place| place.ticket);

@@ -11,7 +11,7 @@ use super::waited::{self, WaitEnd, Waited};
 use super::{EngineState, Job, JobAnswer, ReplyTo, WaitPlace};
 use crate::clock::ClockReading;
 use crate::log::{Durability, Log, LogError};
-use crate::planted::panic_at;
+use crate::planted_panic::panic_at;
 
 /// After a write that failed, what is due by time is tried again this much later: a full disk is no reason to spin.
 const RETRY: Millis = Millis::seconds(1);

@@ -1,8 +1,8 @@
 //! Control groups, and what of them proves that an agent did not start a process.
 
-use crate::hosts::is_window;
 use crate::lineage::LineageProcess;
 use crate::processes::control_group;
+use crate::terminal_programs::is_window;
 
 /// Whether a process can have come into its control group by the system alone. A user's own service manager starts
 /// whatever any program of the user asks it to; of what it started, only the windows of terminals count.

@@ -29,6 +29,13 @@ impl Application {
         is_lost.then(|| world.agents.live().min_by_key(may)).flatten().map(|agent| agent.id)
     }
 
+    /// The session that a newcomer may go on with. What an agent has started knows the sessions of others, which are no
+    /// secrets, and goes on with none: its program is known by its process.
+    pub(crate) fn own_session<'a>(&self, caller: &Caller, session: Option<&'a str>) -> Option<&'a str> {
+        let mut links = caller.lineage.as_deref().into_iter().flat_map(|lineage| &lineage.links);
+        session.filter(|_| !links.any(|link| processes::is_marked(link.process.pid)))
+    }
+
     /// That the very program of an agent that has ended is in the lineage, if it is: it may begin again.
     pub(super) fn ended_in(&self, lineage: &Lineage) -> Option<String> {
         let world = self.engine().world();

@@ -33,7 +33,6 @@ const PROGRAMS: [(&str, &str); 9] = [
     ("amp", "Amp"),
 ];
 
-/// What one process carries.
 #[derive(Default)]
 pub(super) struct Marks {
     /// The token that it was started with.

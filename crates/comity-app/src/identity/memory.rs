@@ -16,6 +16,8 @@ use crate::tokens::Token;
 const USES_MAX: usize = 1_024;
 /// How long a login at the HTTP door is good.
 const LOGIN: Duration = Duration::from_hours(12);
+/// How long the link of a login can be opened, once.
+const LINK: Duration = Duration::from_mins(10);
 /// Logins at a time; the oldest goes first.
 const LOGINS_MAX: usize = 64;
 
@@ -28,9 +30,10 @@ pub struct Identities {
     pub(super) terminals: Mutex<HashMap<Process, terminal::Holder>>,
     /// Logins at the HTTP door, and until when.
     pub(super) logins: Mutex<HashMap<TokenHash, Instant>>,
+    /// What the links of logins are opened with, once, and until when.
+    pub(super) links: Mutex<HashMap<TokenHash, Instant>>,
     /// Agents that a process of theirs has attached to.
     pub(super) attached: Mutex<HashSet<AgentId>>,
-    /// What sub-agents are doing.
     pub(super) sub_agents: Mutex<SubAgents>,
     /// The leaders of terminals in which a passphrase was given, and what is stored of that.
     pub(super) unlocked: Mutex<HashMap<Process, Box<str>>>,
@@ -66,20 +69,36 @@ impl Identities {
 
     /// Logs the human in at the HTTP door.
     pub(crate) fn log_in(&self) -> Result<String, getrandom::Error> {
-        let token = Token::random()?;
-        let mut logins = lock(&self.logins);
-        let now = Instant::now();
-        logins.retain(|_, until| *until > now);
-        while logins.len() >= LOGINS_MAX
-            && let Some(oldest) = logins.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
-        {
-            logins.remove(&oldest);
-        }
-        logins.insert(token.hash(), now + LOGIN);
-        Ok(token.reveal().to_owned())
+        issue(&self.logins, LOGIN)
+    }
+
+    /// What a link is opened with, once.
+    pub(crate) fn new_link(&self) -> Result<String, getrandom::Error> {
+        issue(&self.links, LINK)
+    }
+
+    /// Logs whoever opened a link in, if nobody else has opened it.
+    pub fn open_link(&self, code: &str) -> Option<Result<String, getrandom::Error>> {
+        let until = lock(&self.links).remove(&crate::tokens::hash(code))?;
+        (until > Instant::now()).then(|| self.log_in())
     }
 
     pub(super) fn is_logged_in(&self, hash: &TokenHash) -> bool {
         lock(&self.logins).get(hash).is_some_and(|until| *until > Instant::now())
     }
+}
+
+/// A new secret, which is good for a while.
+fn issue(secrets: &Mutex<HashMap<TokenHash, Instant>>, span: Duration) -> Result<String, getrandom::Error> {
+    let token = Token::random()?;
+    let mut secrets = lock(secrets);
+    let now = Instant::now();
+    secrets.retain(|_, until| *until > now);
+    while secrets.len() >= LOGINS_MAX
+        && let Some(oldest) = secrets.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
+    {
+        secrets.remove(&oldest);
+    }
+    secrets.insert(token.hash(), now + span);
+    Ok(token.reveal().to_owned())
 }

@@ -7,9 +7,9 @@ use comity_core::agents::Process;
 
 use super::{Identities, lock};
 use crate::application::Application;
-use crate::hosts::is_multiplexer;
 use crate::lineage::{Lineage, LineageEnd, LineageProcess, link};
 use crate::processes;
+use crate::terminal_programs::is_multiplexer;
 
 /// Terminals that are remembered.
 const TERMINALS_MAX: usize = 256;

@@ -22,7 +22,6 @@ const COMMANDS_MAX: usize = 1_024;
 /// A call of which a hook has told, in a program that has sub-agents.
 #[derive(Debug)]
 struct TracedCall {
-    /// The agent whose program it is.
     program: AgentId,
     by: AgentId,
     /// What the program calls it.
@@ -31,7 +30,6 @@ struct TracedCall {
     command: Option<Box<str>>,
 }
 
-/// What sub-agents are doing.
 #[derive(Default)]
 pub(super) struct SubAgents {
     calls: VecDeque<TracedCall>,
@@ -124,7 +122,6 @@ impl Application {
         lock(&self.identities().sub_agents).began(TracedCall { program, by, id, command });
     }
 
-    /// A call of an agent is done.
     pub(crate) fn call_traced(&self, by: AgentId, id: &str) {
         let program = own_program(&self.engine().world(), by);
         lock(&self.identities().sub_agents).ended(program, id);

@@ -17,6 +17,7 @@ use super::segments::{Segments, read_world, visit_lines};
 use super::verify::{Checked, VerifiedLog};
 use super::witness::{LogHead, Testimony};
 use super::written_by::{self, AS_WRITTEN};
+use crate::plain_file;
 
 /// What tells a backup from other databases.
 const APPLICATION: i32 = 0x636d_7479;
@@ -39,7 +40,9 @@ pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
         return Err(format!("there is no log in {}", home.display()));
     }
     // Taken first: nothing is ever written over.
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(describe)?;
+    if !is_empty_file(file) {
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(describe)?;
+    }
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".unfinished");
     let unfinished = PathBuf::from(unfinished);
@@ -58,6 +61,11 @@ pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
         let _ = fs::remove_file(file);
     }
     made
+}
+
+/// Whether it is what a killed backup leaves: the place that it took.
+fn is_empty_file(file: &Path) -> bool {
+    fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.len() == 0)
 }
 
 fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
@@ -145,6 +153,8 @@ fn verify(path: &Path) -> Result<(VerifiedLog, LogHead), String> {
 /// Opens a backup for reading.
 fn open(path: &Path) -> Result<Connection, String> {
     let describe = |error: rusqlite::Error| error.to_string();
+    // SQLite would wait for a pipe.
+    plain_file::open(path).map_err(|error| error.to_string())?;
     let backup = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(describe)?;
     let number = |pragma: &str| backup.query_row(pragma, [], |row| row.get::<_, i64>(0)).map_err(describe);
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {

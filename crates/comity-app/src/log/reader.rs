@@ -13,7 +13,7 @@ use super::sqlite::{backlog_bytes, open_for_writing};
 use super::verify::{self, VerifiedLog};
 use super::witness::{Testimony, Witness};
 use super::{proof, rows};
-use crate::weight::{PageSize, Room};
+use crate::page_size::{PageSize, Room};
 
 /// A reading end of the log, and what keeps the log small.
 #[derive(Debug)]

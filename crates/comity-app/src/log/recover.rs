@@ -17,6 +17,8 @@ use super::written_by;
 
 /// A log that is complete, and waits to take the place of the old one.
 const FINISHED: &str = "log.db.recovered";
+/// What SQLite writes at a time.
+const PAGE_BYTES: usize = 4096;
 /// What a log consists of besides its sealed part.
 const FILES: [&str; 3] = ["log.db-wal", "log.db-shm", "log.db"];
 
@@ -60,7 +62,8 @@ pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
     let segments = Segments::open(&home.join("ledger"))?;
     let sealed = Sealed::proven(&segments)?;
     let (mut world, mut chain) = (sealed.world.clone(), sealed.chain);
-    let old = open_if_readable(home);
+    let beside = OpenedBeside::of(home);
+    let old = open_if_readable(&beside.as_ref().map_or(proof::path(home), OpenedBeside::log));
     if let Some(old) = &old {
         // Its error only repeats where the proof ends.
         let _ = fold(old, &segments, (&mut world, &mut chain), LogHead::default());
@@ -76,7 +79,7 @@ pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
         return Ok(recovery);
     }
     build(home, old.as_ref(), sealed.world.head, world.head)?;
-    drop(old);
+    drop((old, beside));
     sealed.keep(&segments, &aside)?;
     swap_in(home, &aside)?;
     let head = LogHead { seq: world.head, hash: chain.0 };
@@ -97,12 +100,40 @@ pub(super) fn bear_witness(
     Witness::create(home, says).map(drop)
 }
 
+/// A copy of a write-ahead log whose database is empty or gone: it may still have all of it.
+struct OpenedBeside(PathBuf);
+
+impl OpenedBeside {
+    /// The copy, if one is needed: beside an empty file SQLite would remove the write-ahead log.
+    fn of(home: &Path) -> Option<OpenedBeside> {
+        let bytes = |name: &str| fs::metadata(home.join(name)).map_or(0, |file| file.len());
+        if bytes("log.db") > 0 || bytes("log.db-wal") == 0 {
+            return None;
+        }
+        let beside = OpenedBeside(home.join("recovering"));
+        let _left_by_one_that_was_killed = fs::remove_dir_all(&beside.0);
+        fs::create_dir(&beside.0).ok()?;
+        fs::copy(home.join("log.db-wal"), beside.0.join("log.db-wal")).ok()?;
+        // It only has to have something: what SQLite reads of it is in the copy, or the log is not readable.
+        fs::write(beside.log(), [0; PAGE_BYTES]).ok()?;
+        Some(beside)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.0.join("log.db")
+    }
+}
+
+impl Drop for OpenedBeside {
+    fn drop(&mut self) {
+        let _removed_by_the_next_one = fs::remove_dir_all(&self.0);
+    }
+}
+
 /// The old log, if it has anything to read.
-fn open_if_readable(home: &Path) -> Option<Connection> {
-    let path = proof::path(home);
-    // Beside an empty file SQLite would remove the write-ahead log.
-    let has_something = fs::metadata(&path).is_ok_and(|file| file.len() > 0);
-    let connection = has_something.then(|| proof::open(&path).ok())??;
+fn open_if_readable(path: &Path) -> Option<Connection> {
+    let has_something = fs::metadata(path).is_ok_and(|file| file.len() > 0);
+    let connection = has_something.then(|| proof::open(path).ok())??;
     let is_readable = version(&connection).is_ok_and(|version| version > 0) && migrate(&connection).is_ok();
     is_readable.then_some(connection)
 }
@@ -157,7 +188,6 @@ impl Sealed {
     }
 }
 
-/// Where old files go.
 pub(super) struct OldFilesDir {
     pub(super) dir: PathBuf,
 }

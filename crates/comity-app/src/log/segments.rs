@@ -30,7 +30,6 @@ pub struct Segments {
     sealed_up_to: Arc<AtomicU64>,
 }
 
-/// One line of a segment.
 #[derive(Serialize, Deserialize)]
 struct SegmentLine<'a> {
     seq: u64,
@@ -176,6 +175,11 @@ impl Segments {
         self.sealed_up_to.load(Ordering::Acquire)
     }
 
+    /// Whether a start would find the last sealed world: only then what is sealed may go from the table.
+    pub(super) fn are_in_place(&self) -> bool {
+        self.dir.is_in_place() && self.dir.bytes_of(&world_name(self.sealed_up_to())).is_some()
+    }
+
     /// The newest world that was sealed, or an empty one, with the chain at that point.
     pub(super) fn newest_world(&self, patience: Timeouts) -> Result<(World, Chain), String> {
         self.world_at_or_before(u64::MAX, patience)
@@ -189,7 +193,6 @@ impl Segments {
         }
     }
 
-    /// The world at the end of a segment.
     pub(super) fn world(&self, end: u64, patience: Timeouts) -> Result<(World, Chain), String> {
         let describe = |problem: String| format!("{}: {problem}", self.world_path(end).display());
         let bytes = self.dir.read(&world_name(end)).map_err(|error| describe(error.to_string()))?;

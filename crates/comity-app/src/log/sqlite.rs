@@ -215,7 +215,7 @@ impl Log for SqliteLog {
             self.connection.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([last.min(up_to)])
         };
         let mut held = self.sizes.hold();
-        if held.check().is_err() {
+        if held.check().is_err() || !self.segments.are_in_place() {
             return 0;
         }
         // What could not be dropped now is dropped at the next start.

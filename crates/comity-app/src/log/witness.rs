@@ -15,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::chain::Hash;
 use super::{Durability, ceiling};
 use crate::held_dir::HeldDir;
+use crate::plain_file;
 
 /// Where a sentence is written: never where the last synced one stands, nor where one is being synced.
 const SLOTS: u64 = 3;
@@ -42,7 +43,6 @@ pub(super) struct LogHead {
 /// Something that is the same again, or not.
 type Mark = [u8; 16];
 
-/// What a witness says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Testimony {
     /// How far the log is on the disk for certain.
@@ -60,7 +60,6 @@ pub(super) struct Testimony {
     slot: u64,
 }
 
-/// The writing end.
 #[derive(Debug)]
 pub(super) struct Witness {
     home: HeldDir,
@@ -82,7 +81,7 @@ impl Testimony {
     /// Reads what the witness of a state directory says, if there is one.
     pub(super) fn read(home: &Path) -> Result<Option<Testimony>, String> {
         let path = path(home);
-        let bytes = match fs::read(&path) {
+        let bytes = match plain_file::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("{}: {error}", path.display())),

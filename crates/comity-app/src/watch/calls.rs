@@ -18,7 +18,6 @@ const LIFE_MAX: Duration = Duration::from_secs(1_800);
 /// How long after its end a call is still taken for the author: a write is heard of a little after it happened.
 const AFTER_END: Duration = Duration::from_millis(500);
 
-/// What a call may write to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum WriteReach {
     /// Whatever it likes: it runs commands.
@@ -26,11 +25,9 @@ pub(crate) enum WriteReach {
     Files(Vec<PathBuf>),
 }
 
-/// A call that may write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct WritingCall {
     pub(crate) tool: Option<Box<str>>,
-    /// What it may write to.
     pub(crate) reach: WriteReach,
 }
 
@@ -41,7 +38,6 @@ pub(super) enum AgentDir {
     New,
 }
 
-/// The calls of all agents.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Mutex<BTreeMap<AgentId, Heard>>);
 
@@ -93,7 +89,6 @@ impl Calls {
         heard.running.retain(|running| running.may_write(now));
     }
 
-    /// All calls of an agent are done.
     pub(super) fn all_ended(&self, agent: AgentId) {
         let (mut all, now) = (self.all(), Instant::now());
         let Some(heard) = all.get_mut(&agent) else { return };
@@ -144,7 +139,6 @@ impl Calls {
         may.into_iter().filter(|(_, is_here)| *is_here || !any_here).map(|(agent, _)| agent).collect()
     }
 
-    /// Forgets whoever has ended.
     pub(super) fn forget_agents_but(&self, live: &BTreeSet<AgentId>) {
         self.all().retain(|agent, _| live.contains(agent));
     }

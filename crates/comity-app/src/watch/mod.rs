@@ -40,7 +40,6 @@ pub struct Watch {
     watcher: OnceLock<Arc<Watcher>>,
 }
 
-/// How watching goes.
 #[derive(Debug, Default)]
 enum Now {
     /// Nobody has asked for it.
@@ -56,9 +55,7 @@ enum Now {
 pub struct WatchView {
     /// on, off (guard.watch) or unavailable.
     pub state: &'static str,
-    /// Worktrees that are watched.
     pub trees: usize,
-    /// Directories in them.
     pub directories: usize,
     /// Why writes may go unnoticed.
     pub problems: Vec<String>,
@@ -130,7 +127,6 @@ impl Watch {
         WatchView { state, trees: seen.trees, directories: seen.directories, problems }
     }
 
-    /// An agent is about to make a call.
     pub(crate) fn call_began(&self, agent: AgentId, cwd: &Path, call: Option<WritingCall>) {
         if self.calls.began(agent, cwd, call) == calls::AgentDir::New
             && let Some(watcher) = self.watcher.get()
@@ -144,12 +140,10 @@ impl Watch {
         self.calls.is_running(agent)
     }
 
-    /// A call of an agent is done.
     pub(crate) fn call_ended(&self, agent: AgentId, tool: Option<&str>) {
         self.calls.ended(agent, tool);
     }
 
-    /// All calls of an agent are done.
     pub(crate) fn calls_ended(&self, agent: AgentId) {
         self.calls.all_ended(agent);
     }

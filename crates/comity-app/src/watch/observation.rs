@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use comity_core::locks::LockMode;
 use comity_core::{AgentId, PathPattern, Principal, ProjectId, Timestamp, World};
 
-/// Whose a file is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Owned {
     Free,

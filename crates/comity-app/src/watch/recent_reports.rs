@@ -12,7 +12,6 @@ const QUIET: Duration = Duration::from_secs(10);
 /// Reports that are remembered; with more, all are forgotten, and perhaps reported once more.
 const TOLD_MAX: usize = 4_096;
 
-/// The reports of late.
 #[derive(Debug, Default)]
 pub(super) struct RecentReports(HashMap<(ProjectId, Box<str>), (WriteSuspects, Instant)>);
 
@@ -34,7 +33,6 @@ impl RecentReports {
         }
     }
 
-    /// This was reported.
     pub(super) fn note(&mut self, project: ProjectId, path: &str, suspects: &WriteSuspects, now: Instant) {
         if self.0.len() >= TOLD_MAX {
             self.0.retain(|_, (_, at)| now.duration_since(*at) < QUIET);

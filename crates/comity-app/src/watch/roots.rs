@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use comity_core::{AgentId, CaseRule, Principal, ProjectId};
 
 use crate::application::Application;
-use crate::trees;
+use crate::worktree_drivers;
 
 /// What a worktree belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +44,6 @@ impl Roots {
         self.trees.iter().find(|(root, _)| is_it(root)).map(|(_, tree)| tree.project)
     }
 
-    /// Finds the worktrees anew.
     pub(super) fn refresh(&mut self, app: &Application) -> BTreeSet<PathBuf> {
         self.look_for_agents(app);
         let common_dirs: BTreeSet<&PathBuf> = self.seen_in.values().flatten().collect();
@@ -88,7 +87,7 @@ impl Roots {
 
 /// The worktrees of a project that somebody may work in: not those that are being made, ready, or in the trash.
 fn worktrees(app: &Application, common_dir: &Path) -> Vec<PathBuf> {
-    let ours = trees::home(app.config(), common_dir);
+    let ours = worktree_drivers::home(app.config(), common_dir);
     let ours = ours.canonicalize().unwrap_or(ours);
     let in_use: BTreeSet<PathBuf> =
         app.engine().world().worktrees.iter().map(|worktree| PathBuf::from(&*worktree.tree.path)).collect();

@@ -15,6 +15,8 @@ use super::recent_reports::RecentReports;
 use super::roots::{Roots, TreeProject};
 use super::{Now, OnTrouble};
 use crate::application::Application;
+use crate::operations::guard::CleanLocks;
+use crate::planted_panic::panic_at;
 
 /// How long git may take to say what has changed.
 const GIT_PATIENCE: Duration = Duration::from_secs(30);
@@ -132,6 +134,7 @@ impl Observer for UnlockedWrites {
     }
 
     fn settled(&mut self, checkout: &Checkout, paths: Vec<PathBuf>) {
+        panic_at("watcher");
         let root = checkout.root();
         let Some(tree) = self.roots.project_of(root) else { return };
         let now = Instant::now();
@@ -157,6 +160,7 @@ impl Observer for UnlockedWrites {
             }
         }
         self.report(tree, root, news);
+        self.app.free_clean_locks(CleanLocks::In(tree.project));
     }
 
     fn refs_watched(&mut self, checkout: &Checkout) {
@@ -173,6 +177,7 @@ impl Observer for UnlockedWrites {
         let Some(tree) = self.roots.project_of(checkout.root()) else { return Looked::Done };
         let looked = self.commits.settled(&self.app, tree, checkout);
         self.note_commits(checkout, looked.as_ref().err());
+        self.app.free_clean_locks(CleanLocks::In(tree.project));
         looked.unwrap_or(Looked::Done)
     }
 

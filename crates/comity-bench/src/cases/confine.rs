@@ -111,23 +111,41 @@ fn coverage(bench: &mut Bench, place: &ResetRepo, confine: &Path, hook: &Path) -
         .enumerate()
         .map(|(at, way)| way.replace("$T", &format!("scratch/{at}")))
         .collect();
-    let (mut judged, mut confined) = (0, 0);
+    let (mut judged, mut confined) = (Harm::default(), Harm::default());
     for (at, line) in lines.iter().enumerate() {
         place.prepare(at)?;
         if may_run(command(hook), &place.repo, line)? {
             let mut bare = command(Path::new("timeout"));
             let _ = bare.args([WAY_SECONDS_MAX, "bash", "-c", line]).status(); // shell: it is what is tried
         }
-        judged += usize::from(!place.is_untouched());
+        judged.add(place.bytes_changed());
         place.prepare(at)?;
         let mut ours = command(Path::new("timeout"));
         let _ = ours.arg(WAY_SECONDS_MAX).arg(confine).args(["-c", line]).status();
-        confined += usize::from(!place.is_untouched());
+        confined.add(place.bytes_changed());
     }
-    let name = |how: &str| format!("held file changed, of {} ways, {how}", lines.len());
-    bench.measured(&name("hooks alone"), Unit::Count, &[judged as f64], None);
-    bench.measured(&name("confined"), Unit::Count, &[confined as f64], Some(Goal::AtMost(0.0)));
+    for (how, harm, goal) in [("hooks alone", judged, None), ("confined", confined, Some(Goal::AtMost(0.0)))]
+    {
+        let writes = format!("writes that got through, of {} tried, {how}", lines.len());
+        bench.measured(&writes, Unit::Count, &[harm.writes as f64], goal);
+        let bytes = format!("bytes of the held file changed, {how}");
+        bench.measured(&bytes, Unit::Count, &[harm.bytes as f64], goal);
+    }
     Ok(())
+}
+
+/// What came through.
+#[derive(Default)]
+struct Harm {
+    writes: usize,
+    bytes: usize,
+}
+
+impl Harm {
+    fn add(&mut self, bytes: usize) {
+        self.writes += usize::from(bytes > 0);
+        self.bytes += bytes;
+    }
 }
 
 /// Whether the hook lets a command pass.
@@ -196,6 +214,13 @@ impl ResetRepo {
     }
 
     fn is_untouched(&self) -> bool {
-        std::fs::read_to_string(self.repo.join(FILE)).is_ok_and(|text| text == BEFORE)
+        self.bytes_changed() == 0
+    }
+
+    /// Bytes that are no longer what and where they were; all, if the file is gone.
+    fn bytes_changed(&self) -> usize {
+        let now = std::fs::read(self.repo.join(FILE)).unwrap_or_default();
+        let same = now.iter().zip(BEFORE.as_bytes()).filter(|(now, before)| now == before).count();
+        now.len().max(BEFORE.len()) - same
     }
 }

@@ -2,10 +2,12 @@
 
 mod browser;
 mod check;
+mod classifier;
 mod command;
 mod commit;
 mod confine;
 mod hook;
+mod inbox;
 mod index;
 mod lock;
 mod mail;
@@ -48,6 +50,11 @@ pub(super) const ALL: &[Case] = &[
         about: "a confined command, against a bare one, and ways into a held file",
         run: confine::run,
     },
+    Case {
+        name: "classifier",
+        about: "generated lines that are called read-only, in real shells",
+        run: classifier::run,
+    },
     Case { name: "commit", about: "a scoped commit, against git commit, and the guard", run: commit::run },
     Case { name: "worktree", about: "worktrees made, taken and released, against git", run: worktree::run },
     Case { name: "mail", about: "mail of many processes, and how soon a receiver is awake", run: mail::run },
@@ -56,6 +63,7 @@ pub(super) const ALL: &[Case] = &[
         about: "a command as a process, against an empty program and a commit",
         run: command::run,
     },
+    Case { name: "inbox", about: "1,000 things that wait for somebody, against 10", run: inbox::run },
     Case {
         name: "witness",
         about: "a durable batch with the witness of the log's head, and without",

@@ -121,6 +121,7 @@ impl LogBuilder {
                 ttl: HOUR,
                 reason: Some("fixing the login".into()),
                 with_children: false,
+                worktree: Some("/srv/app".into()),
             };
             self.ask(who, Ask::Lock(LockAsk::Lock { wants: vec![wanted], wait: None }))?;
         }

@@ -21,7 +21,6 @@ pub(crate) struct PageMemory {
     revision: u64,
 }
 
-/// Where a frame is.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     /// The context that it is in.
@@ -94,12 +93,10 @@ impl PageMemory {
         self.frames.insert(context.to_owned(), frame);
     }
 
-    /// Where a frame is.
     pub(crate) fn frame(&self, context: &str) -> Option<Frame> {
         self.frames.get(context).cloned()
     }
 
-    /// The frame that an element shows.
     pub(crate) fn frame_of(&self, parent: &str, element: u64) -> Option<(String, Frame)> {
         let found = self.frames.iter().find(|(_, frame)| frame.parent == parent && frame.element == element);
         found.map(|(context, frame)| (context.clone(), frame.clone()))

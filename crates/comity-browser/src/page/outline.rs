@@ -42,7 +42,6 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// An outline as the script tells it.
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ScriptOutline {
@@ -92,7 +91,6 @@ pub(crate) fn reference(number: u64) -> String {
     format!("e{number}")
 }
 
-/// The number of a reference.
 pub(crate) fn number(reference: &str) -> Option<u64> {
     let digits = reference.trim().strip_prefix('e')?;
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -3,7 +3,6 @@
 pub(crate) mod server;
 
 use comity_skip::skip;
-use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -22,20 +21,14 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Stage {
-        Stage::with(None)
-    }
-
-    /// With this program; else with the one on the PATH.
-    pub(crate) fn with(program: Option<PathBuf>) -> Stage {
-        Stage::with_settings(program, "")
+        Stage::with_settings("")
     }
 
     /// With these settings besides those of the driver.
-    pub(crate) fn with_settings(program: Option<PathBuf>, settings: &str) -> Stage {
+    pub(crate) fn with_settings(settings: &str) -> Stage {
         let profile = tempfile::tempdir().unwrap();
         std::fs::write(profile.path().join("prefs.js"), settings).unwrap();
-        let (browser, notices) =
-            start_with(BrowserOptions { path: program, ..BrowserOptions::new(profile.path()) });
+        let (browser, notices) = start(profile.path());
         Stage { processes: vec![browser.process()], browser: Some(browser), notices, profile }
     }
 
@@ -83,27 +76,12 @@ pub(crate) fn kill(process: &FirefoxProcess) {
 }
 
 pub(crate) fn start(profile: &std::path::Path) -> (Browser, mpsc::Receiver<BrowserEvent>) {
-    start_with(BrowserOptions::new(profile))
-}
-
-fn start_with(options: BrowserOptions) -> (Browser, mpsc::Receiver<BrowserEvent>) {
     let (tell, notices) = mpsc::channel();
     let told = move |notice| {
         let _nobody_listens = tell.send(notice);
     };
-    let browser = Browser::attach_or_start(options, told);
+    let browser = Browser::attach_or_start(BrowserOptions::new(profile), told);
     (browser.unwrap_or_else(|error| panic!("{error}")), notices)
-}
-
-/// The versions of Firefox that a test runs with: the one on the PATH, and the one before it, if that is here.
-pub(crate) fn versions(test: &str) -> Vec<Option<PathBuf>> {
-    /// Names the program of the version before.
-    const BEFORE: &str = "COMITY_FIREFOX_BEFORE";
-    let before = std::env::var_os(BEFORE).map(PathBuf::from).filter(|path| path.is_file());
-    if before.is_none() {
-        skip(&format!("{test} with an earlier Firefox"), &format!("{BEFORE} names none"));
-    }
-    std::iter::once(None).chain(before.map(Some)).collect()
 }
 
 /// Whether a test has to be left out because there is no Firefox. Where the landing check runs there has to be one.

@@ -1,17 +1,20 @@
 //! What records do to agents: signs of life, and the moments at which silence counts.
 
-use super::{Agent, AgentEvent, Life};
+use super::{Agent, AgentEvent, Ending, Life};
 use crate::deadlines::Due;
+use crate::event::Record;
 use crate::features;
 use crate::ids::{AgentId, Principal};
 use crate::locks;
+use crate::notices::NoticeKind;
+use crate::teams::leader_of;
 use crate::time::Millis;
 use crate::world::World;
 
 /// A sign of life within this span of the last one changes nothing.
 pub(crate) const SEEN_GRAIN: Millis = Millis::seconds(1);
 
-pub(super) fn apply(world: &mut World, event: &AgentEvent) {
+pub(super) fn apply(world: &mut World, record: &Record, event: &AgentEvent) {
     let now = world.now;
     match event {
         AgentEvent::Joined { agent, profile, token } => {
@@ -45,11 +48,24 @@ pub(super) fn apply(world: &mut World, event: &AgentEvent) {
             world.change_agent(*agent, |agent| agent.disconnected = Some(now));
         }
         AgentEvent::Ended { agent, ending, cause } => {
+            tell_leader(world, record, *agent, *ending, cause);
             world.agents.end(*agent, *ending, cause, now);
             features::forget_agent(world, *agent);
             world.deadlines.set(Due::Agent(*agent), None);
         }
     }
+}
+
+/// A leader hears that one of its agents has ended, but not of what it did itself.
+fn tell_leader(world: &mut World, record: &Record, agent: AgentId, ending: Ending, cause: &str) {
+    let is_within = world.agents.get(agent).is_some_and(|agent| agent.profile.within.is_some());
+    let leader = leader_of(world, agent);
+    // The program that has a sub-agent in itself knows that it is done.
+    if leader == record.by || (is_within && ending == Ending::Completed) {
+        return;
+    }
+    let (name, how) = (world.name_of(Principal::Agent(agent)), ending.word().to_owned());
+    world.tell(leader, record.seq, NoticeKind::WorkerEnded { name, how, cause: cause.into() });
 }
 
 /// Puts agents back, with the moments at which silence counts.

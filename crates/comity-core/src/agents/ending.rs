@@ -51,10 +51,19 @@ pub(crate) fn silent_across_restarts(
     let Some(uptime) = uptime.filter(|_| boot.is_some() && world.people.boot() == boot) else {
         return events;
     };
-    for agent in world.agents.live().filter(|agent| !agent.is_watched()) {
-        let Some(since) = agent.silent_since_uptime else { continue };
-        let silence = Millis(uptime.0.saturating_sub(since.0));
-        if silence >= world.patience.agent_timeout {
+    let silence_of = |agent: &Agent| {
+        let since = agent.silent_since_uptime.filter(|_| agent.is_live() && !agent.is_watched())?;
+        Some(Millis(uptime.0.saturating_sub(since.0)))
+    };
+    let is_over =
+        |agent: &Agent| silence_of(agent).is_some_and(|silence| silence >= world.patience.agent_timeout);
+    for agent in world.agents.live() {
+        // With whoever ends, all below it do.
+        let Some(silence) = silence_of(agent).filter(|_| !world.agents.started_by(agent.id).any(is_over))
+        else {
+            continue;
+        };
+        if is_over(agent) {
             events.extend(silence_events(world, agent.id));
             continue;
         }

@@ -10,6 +10,7 @@ use crate::ids::{AgentId, TokenHash};
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::sentence::Telling;
+use crate::teams::leader_of;
 use crate::world::World;
 
 /// What can be asked about agents.
@@ -66,7 +67,6 @@ pub enum AgentAsk {
     },
     Idle {
         agent: AgentId,
-        /// Whether it is idle now.
         idle: bool,
     },
     /// The agent's own connection closed.
@@ -110,11 +110,7 @@ pub enum AgentEvent {
     Seen { agent: AgentId },
     /// An agent's work began or paused.
     #[serde(rename = "agent_idled")]
-    Idled {
-        agent: AgentId,
-        /// Whether it is idle now.
-        idle: bool,
-    },
+    Idled { agent: AgentId, idle: bool },
     /// An agent's own connection closed.
     #[serde(rename = "agent_disconnected")]
     Disconnected { agent: AgentId },
@@ -189,8 +185,8 @@ impl FeatureEvent for AgentEvent {
         }
     }
 
-    fn apply(&self, world: &mut World, _: &Record) {
-        super::apply::apply(world, self);
+    fn apply(&self, world: &mut World, record: &Record) {
+        super::apply::apply(world, record, self);
     }
 
     fn concerns(&self, before: Option<&World>) -> Vec<AgentId> {
@@ -206,7 +202,11 @@ impl FeatureEvent for AgentEvent {
             | AgentEvent::Idled { agent, .. }
             | AgentEvent::Disconnected { agent } => vec![*agent],
             AgentEvent::Ended { agent, .. } => {
-                with(agent, before.and_then(|world| world.agents.get(*agent)?.profile.parent))
+                let leader = |world: &World| {
+                    let parent = world.agents.get(*agent)?.profile.parent;
+                    leader_of(world, *agent).agent().or(parent)
+                };
+                with(agent, before.and_then(leader))
             }
         }
     }
@@ -218,8 +218,8 @@ impl FeatureEvent for AgentEvent {
                 Some(role) => format!("{} joined as {role}", profile.name),
                 None => format!("{} joined", profile.name),
             },
-            AgentEvent::Named { agent, name } => format!("{agent} is called {name}"),
-            AgentEvent::Limited { max } => format!("{} let {max} agents be here at most", telling.by()),
+            AgentEvent::Named { agent, name } => format!("{agent} is now called {name}"),
+            AgentEvent::Limited { max } => format!("{} set the agent limit to {max}", telling.by()),
             AgentEvent::TokenAdded { agent, .. } => format!("{} connected another process", name(agent)),
             AgentEvent::ProcessKnown { agent, process } => {
                 format!("{} is process {}", name(agent), process.pid)

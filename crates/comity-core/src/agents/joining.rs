@@ -5,6 +5,7 @@ use crate::event::Event;
 use crate::ids::{AgentId, Principal, TokenHash};
 use crate::limits::{AGENTS_MAX, NAME_CHARS_MAX, PROFILE_BYTES_MAX, TOKENS_PER_AGENT_MAX};
 use crate::mail::Recipient;
+use crate::next_call::call;
 use crate::people::Asker;
 use crate::permissions::{PermissionEvent, mode_of, mode_of_role};
 use crate::refusal::Refusal;
@@ -41,6 +42,7 @@ pub(crate) fn join(
     profile: &Profile,
 ) -> Result<Vec<Event>, Refusal> {
     check_session(world, asker, profile)?;
+    profile.role.as_deref().map_or(Ok(()), |role| world.roles.must_know(role))?;
     come_in(world, asker, agent, token, profile)
 }
 
@@ -81,7 +83,10 @@ fn come_in(
     if world.agents.live_names.len() >= AGENTS_MAX {
         return Err(Refusal::LimitReached {
             problem: format!("{AGENTS_MAX} agents are here already"),
-            hint: "end agents that are not needed with: comity agent bye NAME".into(),
+            hint: format!(
+                "end agents that are not needed with: {}",
+                call("agent_bye", [("agent", "NAME".into())])
+            ),
         });
     }
     if world.agents.by_id.contains_key(&agent) || world.agents.tokens.contains_key(&token) {

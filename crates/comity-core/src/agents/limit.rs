@@ -4,6 +4,7 @@ use super::AgentEvent;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::AGENT_LIMIT_MAX;
+use crate::next_call::{Argument, call};
 use crate::refusal::Refusal;
 use crate::world::World;
 
@@ -15,8 +16,9 @@ pub(crate) fn check_limit(world: &World) -> Result<(), Refusal> {
     Err(Refusal::LimitReached {
         problem: format!("{} agents are here, of {max} at most", world.agents.live().count()),
         hint: format!(
-            "end one with: comity agent bye NAME, or let the human raise the limit with: comity agent limit {}",
-            (max + 1).min(AGENT_LIMIT_MAX)
+            "end one with: {}, or let the human raise the limit with: {}",
+            call("agent_bye", [("agent", "NAME".into())]),
+            call("agent_limit", [("max", Argument::Number((max + 1).min(AGENT_LIMIT_MAX) as u64))])
         ),
     })
 }

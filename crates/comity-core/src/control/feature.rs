@@ -18,7 +18,9 @@ impl FeatureAsk for ControlAsk {
 
     fn takes_presence(&self, _: &World) -> Option<&'static str> {
         match self {
-            ControlAsk::RequestShutdown { .. } => Some("shut an agent down"),
+            ControlAsk::RequestShutdown { .. } | ControlAsk::ForceShutdown { .. } => {
+                Some("shut an agent down")
+            }
             ControlAsk::ApproveShutdown { .. }
             | ControlAsk::RejectShutdown { .. }
             | ControlAsk::ReportIdle { .. } => None,
@@ -65,10 +67,10 @@ impl FeatureEvent for ControlEvent {
             }
             ControlEvent::ShutdownApproved { request, .. } => format!("{by} agreed to end ({request})"),
             ControlEvent::ShutdownRejected { request, reason } => {
-                format!("{by} does not end ({request}): {reason}")
+                format!("{by} declined to end ({request}): {reason}")
             }
             ControlEvent::ShutdownOverdue { request } => format!("nobody answered {request} in time"),
-            ControlEvent::IdleReported { summary, .. } => format!("{by} waits for work: {summary}"),
+            ControlEvent::IdleReported { summary, .. } => format!("{by} is waiting for work: {summary}"),
         }
     }
 }

@@ -61,13 +61,7 @@ pub enum Control {
         summary: Box<str>,
     },
     /// Somebody below you shows you a plan.
-    PlanApprovalRequest {
-        request_id: u64,
-        agent: Box<str>,
-        /// The file it is in.
-        plan_file: Box<str>,
-        plan_content: Box<str>,
-    },
+    PlanApprovalRequest { request_id: u64, agent: Box<str>, plan_file: Box<str>, plan_content: Box<str> },
     /// What was said to your plan.
     PlanApprovalResponse {
         request_id: u64,
@@ -128,6 +122,8 @@ pub enum ControlAsk {
         /// How long it has to answer; after that it is ended all the same.
         within: Millis,
     },
+    /// Ends an agent at once, as if it had not answered.
+    ForceShutdown { agent: AgentId, reason: Option<Box<str>> },
     ApproveShutdown {
         request: HandshakeId,
         /// The pane it runs in.

@@ -9,6 +9,7 @@ use crate::deadlines::Due;
 use crate::event::{Event, Record};
 use crate::ids::{AgentId, Principal};
 use crate::limits::{IDLE_SUMMARY_WORDS_MAX, SHUTDOWN_WAIT_MAX, SHUTDOWN_WAIT_MIN};
+use crate::next_call::{Argument, call};
 use crate::refusal::Refusal;
 use crate::roles::{Right, may};
 use crate::teams::{leader_of, leads};
@@ -19,6 +20,12 @@ pub(super) fn decide(world: &World, who: Principal, ask: &ControlAsk) -> Result<
     match ask {
         ControlAsk::RequestShutdown { agent, reason, within } => {
             request_shutdown(world, who, *agent, reason.clone(), *within)
+        }
+        ControlAsk::ForceShutdown { agent, reason } => {
+            may_shut_down(world, who, *agent, reason.as_deref())?;
+            let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let cause = format!("shut down by {}{why}", world.name_of(who));
+            Ok(agents::ending_events(world, *agent, Ending::Terminated, &cause))
         }
         ControlAsk::ApproveShutdown { request, pane, backend } => {
             let shutdown = own(world, who, *request)?;
@@ -46,7 +53,7 @@ pub(super) fn decide(world: &World, who: Principal, ask: &ControlAsk) -> Result<
             let idle = ControlEvent::IdleReported {
                 to: leader_of(world, agent),
                 reason: *reason,
-                summary: first_words(summary),
+                summary: in_few_words(summary)?,
                 task: task.clone(),
                 status: status.clone(),
             };
@@ -62,10 +69,30 @@ fn request_shutdown(
     reason: Option<Box<str>>,
     within: Millis,
 ) -> Result<Vec<Event>, Refusal> {
+    may_shut_down(world, who, agent, reason.as_deref())?;
+    if !(SHUTDOWN_WAIT_MIN..=SHUTDOWN_WAIT_MAX).contains(&within) {
+        let problem = format!("{within} is no time to wait for an answer");
+        return Err(Refusal::bad_input(problem, format!("use {SHUTDOWN_WAIT_MIN} to {SHUTDOWN_WAIT_MAX}")));
+    }
+    if let Some((request, _)) = world.shutdowns.of(agent) {
+        let problem = format!("{} was asked already, as {request}", world.name_of(Principal::Agent(agent)));
+        let force = [("agent", world.name_of(Principal::Agent(agent)).into()), ("force", Argument::Yes)];
+        let hint = format!("wait for its answer, or end it now: {}", call("shutdown_request", force));
+        return Err(Refusal::bad_input(problem, hint));
+    }
+    let request = HandshakeId(world.shutdowns.last.0 + 1);
+    Ok(vec![Event::Control(ControlEvent::ShutdownRequested { request, agent, reason, within })])
+}
+
+/// Whether `who` may have this agent end.
+fn may_shut_down(world: &World, who: Principal, agent: AgentId, reason: Option<&str>) -> Result<(), Refusal> {
     let name = &world.agents.living(agent)?.profile.name;
-    check_reason(reason.as_deref())?;
+    check_reason(reason)?;
     if who == Principal::Agent(agent) {
-        return Err(Refusal::bad_input("you cannot ask yourself to end", "say goodbye: comity agent bye"));
+        return Err(Refusal::bad_input(
+            "you cannot ask yourself to end",
+            format!("say goodbye: {}", call("agent_bye", [])),
+        ));
     }
     if !leads(world, who, agent) {
         return Err(Refusal::NotAllowed {
@@ -77,16 +104,7 @@ fn request_shutdown(
     if !is_parent {
         may(world, who, Right::EndAgents)?;
     }
-    if !(SHUTDOWN_WAIT_MIN..=SHUTDOWN_WAIT_MAX).contains(&within) {
-        let problem = format!("{within} is no time to wait for an answer");
-        return Err(Refusal::bad_input(problem, format!("use {SHUTDOWN_WAIT_MIN} to {SHUTDOWN_WAIT_MAX}")));
-    }
-    if let Some((request, _)) = world.shutdowns.of(agent) {
-        let problem = format!("{name} was asked already, as {request}");
-        return Err(Refusal::bad_input(problem, "wait for its answer, or end it: comity agent bye NAME"));
-    }
-    let request = HandshakeId(world.shutdowns.last.0 + 1);
-    Ok(vec![Event::Control(ControlEvent::ShutdownRequested { request, agent, reason, within })])
+    Ok(())
 }
 
 /// The open request that the caller was asked with; any other answer is stale.
@@ -94,7 +112,7 @@ fn own(world: &World, who: Principal, request: HandshakeId) -> Result<&Shutdown,
     let found = world.shutdowns.get(request).filter(|shutdown| who == Principal::Agent(shutdown.agent));
     found.ok_or_else(|| Refusal::NotFound {
         problem: format!("no open request {request} asks you to end"),
-        hint: "it was answered, or another one was meant; see what waits with: comity next".into(),
+        hint: format!("it was answered, or another one was meant; see what waits with: {}", call("next", [])),
     })
 }
 
@@ -195,6 +213,11 @@ fn close(world: &mut World, request: HandshakeId) -> Option<Shutdown> {
     world.shutdowns.open.remove(&request)
 }
 
-fn first_words(text: &str) -> Box<str> {
-    text.split_whitespace().take(IDLE_SUMMARY_WORDS_MAX).collect::<Vec<_>>().join(" ").into()
+fn in_few_words(text: &str) -> Result<Box<str>, Refusal> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words.len() > IDLE_SUMMARY_WORDS_MAX {
+        let problem = format!("the summary has {} words; {IDLE_SUMMARY_WORDS_MAX} is the most", words.len());
+        return Err(Refusal::bad_input(problem, "say it in 5 to 10 words, and send the rest as a letter"));
+    }
+    Ok(words.join(" ").into())
 }

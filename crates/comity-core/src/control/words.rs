@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::next_call::call;
+
 use super::{Control, IdleReason, PermissionOutcome};
 
 impl fmt::Display for Control {
@@ -10,10 +12,10 @@ impl fmt::Display for Control {
             Control::ShutdownRequest { request_id, reason } => {
                 write!(f, "you are asked to end ({request_id})")?;
                 reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))?;
-                write!(
-                    f,
-                    "; answer with: comity shutdown approve {request_id}, or reject {request_id} --reason WHY"
-                )
+                let request = || ("request", request_id.to_string().into());
+                let approve = call("shutdown_approve", [request()]);
+                let reject = call("shutdown_reject", [request(), ("reason", "WHY".into())]);
+                write!(f, "; answer with: {approve}, or: {reject}")
             }
             Control::ShutdownApproved { request_id, agent, .. } => {
                 write!(f, "{agent} ends, as you asked ({request_id})")
@@ -30,16 +32,18 @@ impl fmt::Display for Control {
                 write!(f, "request {request_id} ({tool}: {summary}) {said}")?;
                 reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
             }
-            Control::PermissionRequest { request_id, agent, tool, summary } => write!(
-                f,
-                "{agent} asks for permission ({tool}: {summary}); answer with: comity permissions allow {request_id}, \
-                 or deny {request_id} --reason WHY"
-            ),
-            Control::PlanApprovalRequest { request_id, agent, plan_content, .. } => write!(
-                f,
-                "{agent} shows you a plan; answer with: comity plan approve {request_id}, or reject {request_id} \
-                 --feedback WHY\n{plan_content}"
-            ),
+            Control::PermissionRequest { request_id, agent, tool, summary } => {
+                let id = || ("id", request_id.to_string().into());
+                let allow = call("permission_allow", [id()]);
+                let deny = call("permission_deny", [id(), ("reason", "WHY".into())]);
+                write!(f, "{agent} asks for permission ({tool}: {summary}); answer with: {allow}, or: {deny}")
+            }
+            Control::PlanApprovalRequest { request_id, agent, plan_content, .. } => {
+                let id = || ("id", request_id.to_string().into());
+                let approve = call("plan_approve", [id()]);
+                let reject = call("plan_reject", [id(), ("feedback", "WHY".into())]);
+                write!(f, "{agent} shows you a plan; answer with: {approve}, or: {reject}\n{plan_content}")
+            }
             Control::PlanApprovalResponse { approved, mode, feedback, .. } => {
                 let said = if *approved { "your plan was approved" } else { "your plan was rejected" };
                 f.write_str(said)?;

@@ -14,6 +14,7 @@ use crate::limits::{
     HOLDERS_SHOWN_MAX, INSPECTION_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN, LOCKS_MAX, LOCKS_PER_HOLDER_MAX,
     PATHS_PER_ASK_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
 };
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::wait_graph::Waits;
@@ -138,7 +139,10 @@ fn check_bounds(
 ) -> Result<(), Refusal> {
     let limit = |problem: String, hint: &str| Err(Refusal::LimitReached { problem, hint: hint.into() });
     if who == Principal::System || wants.is_empty() {
-        return Err(Refusal::bad_input("nothing to lock was named", "name a path: comity lock PATH"));
+        return Err(Refusal::bad_input(
+            "nothing to lock was named",
+            format!("name a path: {}", call("lock", [("paths", ["PATH"].into())])),
+        ));
     }
     check_path_count(wants.len())?;
     for wanted in wants {

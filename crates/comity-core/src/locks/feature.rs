@@ -12,6 +12,7 @@ use crate::paths::PathPattern;
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::sentence::{Telling, because};
+use crate::teams::leader_of;
 use crate::time::Millis;
 use crate::world::World;
 
@@ -39,7 +40,6 @@ pub enum LockAsk {
         project: ProjectId,
         /// Every lock that overlaps one of these.
         patterns: Vec<PathPattern>,
-        /// The TTL from now on.
         ttl: Millis,
         reason: Option<Box<str>>,
     },
@@ -101,9 +101,7 @@ pub enum LockEvent {
         fence: Fence,
         /// On what, as people read it.
         path: Box<str>,
-        /// Its TTL from now on.
         ttl: Millis,
-        /// Its reason from now on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
     },
@@ -145,7 +143,6 @@ pub enum LockEvent {
         fence: Fence,
         /// On what, as people read it.
         path: Box<str>,
-        /// Its TTL from now on.
         ttl: Millis,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
@@ -157,7 +154,6 @@ pub enum LockEvent {
         fence: Fence,
         /// On what, as people read it.
         path: Box<str>,
-        /// The lock as it is.
         new_fence: Fence,
         to: Principal,
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -191,7 +187,7 @@ fn may_serve_queue(event: &Event) -> bool {
             | LockEvent::Orphaned { .. }
             | LockEvent::Extended { .. } => false,
         },
-        Event::Pool(_) | Event::Permission(_) => true,
+        Event::Pool(_) | Event::Permission(_) | Event::Task(_) => true,
         _ => false,
     }
 }
@@ -292,8 +288,14 @@ impl FeatureEvent for LockEvent {
             | LockEvent::Released { fence, .. }
             | LockEvent::Lapsed { fence, .. }
             | LockEvent::Expired { fence, .. }
-            | LockEvent::Orphaned { fence, .. }
             | LockEvent::Extended { fence, .. } => agents(holder(fence)),
+            // Whoever leads the holder decides about what was left.
+            LockEvent::Orphaned { fence, .. } => {
+                let holder = holder(fence);
+                let agent = holder.and_then(Principal::agent);
+                let leader = before.zip(agent).map(|(world, agent)| leader_of(world, agent));
+                agents(holder.into_iter().chain(leader))
+            }
             LockEvent::HandedOver { fence, to, .. } => agents(holder(fence).into_iter().chain([*to])),
             LockEvent::WaitStarted { who, .. } => agents([*who]),
             LockEvent::WaitEnded { ticket, .. } => {
@@ -316,15 +318,15 @@ impl FeatureEvent for LockEvent {
                 ReleaseCause::HolderEnded => format!("{path} was released: its holder ended"),
                 ReleaseCause::TakenAway { reason } => format!("{by} released {path}{}", because(reason)),
                 ReleaseCause::PutAside { of, into } => match &into[..] {
-                    [] => format!("{by} freed {path}: there was no work of {} in it any more", name(of)),
+                    [] => format!("{by} freed {path}: none of the work of {} was left in it", name(of)),
                     into => {
-                        format!("{by} put the work of {} on {path} aside into {}", name(of), into.join(", "))
+                        format!("{by} set the work of {} on {path} aside in {}", name(of), into.join(", "))
                     }
                 },
                 ReleaseCause::Upgraded => format!("{by} replaced its lock on {path}"),
             },
             LockEvent::Lapsed { path, .. } => {
-                format!("{path} was given up; its files are being looked at")
+                format!("{path} lapsed; its files are being checked for uncommitted work")
             }
             LockEvent::Expired { path, .. } => format!("{path} expired"),
             LockEvent::Orphaned { path, files, .. } => match &files[..] {
@@ -343,12 +345,12 @@ impl FeatureEvent for LockEvent {
             }
             LockEvent::WaitStarted { who, wants, wait, .. } => {
                 let paths: Vec<String> = wants.iter().map(|wanted| wanted.pattern.readable()).collect();
-                format!("{} waits for {}, {wait} at most", name(who), paths.join(", "))
+                format!("{} is waiting for {}, for up to {wait}", name(who), paths.join(", "))
             }
             LockEvent::WaitEnded { ticket, ending } => match ending {
-                WaitEnding::Granted { .. } => format!("wait {ticket} was served"),
+                WaitEnding::Granted { .. } => format!("wait {ticket} was granted"),
                 WaitEnding::TimedOut => format!("wait {ticket} timed out"),
-                WaitEnding::Cancelled => format!("wait {ticket} was given up"),
+                WaitEnding::Cancelled => format!("wait {ticket} was cancelled"),
                 WaitEnding::Orphaned => {
                     format!("wait {ticket} ended: its lock was left with uncommitted work")
                 }

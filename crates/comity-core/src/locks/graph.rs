@@ -10,7 +10,7 @@ use super::{LockWait, Wanted};
 use crate::ids::{Fence, Principal, Ticket};
 use crate::wait_graph::{Need, WaitedFor};
 use crate::world::World;
-use crate::{permissions, pools};
+use crate::{permissions, pools, tasks};
 
 /// Those of `candidates` that may wait for `top`, whatever for and perhaps by way of others. Every overlapping place
 /// before one's own counts here, and so does everybody of whom only one has to give something.
@@ -26,7 +26,9 @@ pub(super) fn dependants(
             break;
         }
         let by_locks = blocked_by_locks(world, blocker).chain(blocked_by_places(world, blocker));
-        let by_others = pools::waiting_for(world, blocker).chain(permissions::waiting_for(world, blocker));
+        let by_others = pools::waiting_for(world, blocker)
+            .chain(permissions::waiting_for(world, blocker))
+            .chain(tasks::waiting_for(world, blocker));
         for waiter in by_locks.map(|wait| wait.who).chain(by_others) {
             if found.insert(waiter) {
                 open.push(waiter);

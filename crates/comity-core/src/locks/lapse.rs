@@ -69,7 +69,6 @@ fn orphaned(world: &World, lock: &Lock, files: Vec<Box<str>>) -> Vec<Event> {
     events
 }
 
-/// The waits of an agent that ends.
 pub(crate) fn waits_ended(world: &World, agent: AgentId) -> Vec<Event> {
     let waits = world.locks.waits_of(Principal::Agent(agent));
     waits.map(|ticket| Event::Lock(LockEvent::WaitEnded { ticket, ending: WaitEnding::AskerEnded })).collect()

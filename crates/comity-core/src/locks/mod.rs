@@ -56,6 +56,9 @@ pub struct Wanted {
     /// Whether the agents below its holder may write there, too.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub with_children: bool,
+    /// The root of the worktree in which it is asked for, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub worktree: Option<Box<str>>,
 }
 
 /// One lock.

@@ -2,9 +2,9 @@
 
 use super::release::{check_words, decidable, hand_to};
 use super::{Hold, Lock, LockEvent, ReleaseCause};
-use crate::display::shell_word;
 use crate::event::Event;
 use crate::ids::{Fence, Principal, ProjectId};
+use crate::next_call::call;
 use crate::paths::PathPattern;
 use crate::refusal::Refusal;
 use crate::world::World;
@@ -28,10 +28,13 @@ pub(crate) fn adopt(
             let problem = format!("{}, so there is nothing to adopt", held.view(world, world.now));
             let hint = match held.holder == who {
                 true => "it is yours already".to_owned(),
-                false => format!(
-                    "ask for it: comity mail send {} -m TEXT",
-                    shell_word(&world.name_of(held.holder))
-                ),
+                false => {
+                    let to = [world.name_of(held.holder)];
+                    format!(
+                        "ask for it: {}",
+                        call("mail_send", [("to", to.into()), ("message", "TEXT".into())])
+                    )
+                }
             };
             return Err(Refusal::bad_input(problem, hint));
         }
@@ -56,7 +59,7 @@ pub(crate) fn put_aside(
         let own = |lock: &&Lock| lock.holder == who;
         let lock = world.locks.get(*fence).filter(own);
         let Some((lock, rescue)) = lock.and_then(|lock| Some((lock, lock.rescue.as_ref()?))) else {
-            let hint = "see whose it is with: comity locks";
+            let hint = format!("see whose it is with: {}", call("locks", []));
             return Err(Refusal::bad_input("what was put aside is not yours any more", hint));
         };
         Ok(lock.released(ReleaseCause::PutAside { of: rescue.of, into: into.clone() }))

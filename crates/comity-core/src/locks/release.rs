@@ -10,6 +10,7 @@ use crate::limits::{HOLDERS_SHOWN_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN};
 use crate::paths::{Component, PathPattern};
 use crate::refusal::Refusal;
 use crate::roles::is_lead;
+use crate::teams::leads;
 use crate::time::Millis;
 use crate::wait_graph::{Need, WaitedFor, Waits};
 use crate::world::World;
@@ -78,10 +79,10 @@ fn continues(world: &World, now: AgentId, before: AgentId) -> bool {
             || (now_is.process.is_some() && now_is.process == was.process))
 }
 
-/// Whether `who` may decide about what `holder` has: itself, whoever goes on in its place, an agent above it, its team's
-/// lead, the human.
+/// Whether `who` may decide about what `holder` has: itself, whoever goes on in its place, whoever leads it, its team's lead,
+/// the human.
 fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
-    let leads = |lead: AgentId, other: AgentId| {
+    let leads_team = |lead: AgentId, other: AgentId| {
         let (lead, other) = (world.agents.get(lead), world.agents.get(other));
         lead.zip(other).is_some_and(|(lead, other)| {
             is_lead(world, lead) && lead.profile.team.is_some() && lead.profile.team == other.profile.team
@@ -92,10 +93,7 @@ fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
         (Principal::Nobody, _) => false,
         (Principal::Agent(_), Principal::Human | Principal::System | Principal::Nobody) => false,
         (Principal::Agent(me), Principal::Agent(other)) => {
-            me == other
-                || world.agents.is_ancestor(me, other)
-                || leads(me, other)
-                || continues(world, me, other)
+            me == other || leads(world, who, other) || leads_team(me, other) || continues(world, me, other)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Hold, Lock, LockEvent, LockWait, OngoingRescue, ReleaseCause, WaitEnding};
+use super::{Hold, Lock, LockEvent, LockWait, OngoingRescue, ReleaseCause};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
@@ -352,8 +352,9 @@ fn hand_over(
         lock.wanted.ttl = lock.wanted.ttl.max(LOCK_TTL);
     }
     let now = world.now;
-    // What is put aside is the work since its maker had the lock.
+    // What is put aside is the work since its maker had the lock, and where it had it.
     let since = if rescue.is_some() { lock.since } else { now };
+    lock.wanted.worktree = lock.wanted.worktree.filter(|_| rescue.is_some());
     world.locks.insert(Lock {
         fence: new_fence,
         holder: to,
@@ -365,11 +366,4 @@ fn hand_over(
         ..lock
     });
     watch(world, new_fence);
-}
-
-impl WaitEnding {
-    /// Whether the asker got what it wanted.
-    pub fn is_granted(&self) -> bool {
-        matches!(self, WaitEnding::Granted { .. })
-    }
 }

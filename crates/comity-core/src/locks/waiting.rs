@@ -207,7 +207,6 @@ impl Lock {
         self.wanted.pattern.readable().into()
     }
 
-    /// The event that releases it.
     pub(crate) fn released(&self, cause: ReleaseCause) -> Event {
         Event::Lock(LockEvent::Released { fence: self.fence, path: self.path(), cause })
     }

@@ -161,6 +161,17 @@ impl Mail {
         }
     }
 
+    /// Takes back control messages that say nothing true any more, unless they are being offered.
+    pub(crate) fn take_back(&mut self, to: Principal, is_void: impl Fn(&Control) -> bool) {
+        let Some(mailbox) = self.boxes.get_mut(&to) else { return };
+        let offered: BTreeSet<ControlId> =
+            mailbox.leases.values().flat_map(|lease| lease.controls.iter().copied()).collect();
+        mailbox.controls.retain(|id, waiting| offered.contains(id) || !is_void(&waiting.control));
+        if mailbox.is_void() {
+            self.boxes.remove(&to);
+        }
+    }
+
     fn remember(&mut self, who: Principal, client_id: Key, id: LetterId) {
         if self.client_order.len() >= CLIENT_IDS_MAX
             && let Some(oldest) = self.client_order.pop_front()

@@ -28,6 +28,10 @@ impl FeatureAsk for MailAsk {
     fn is_work(&self) -> bool {
         matches!(self, MailAsk::Send(_))
     }
+
+    fn is_look(&self) -> bool {
+        matches!(self, MailAsk::Take { .. })
+    }
 }
 
 impl FeatureEvent for MailEvent {
@@ -80,7 +84,7 @@ impl FeatureEvent for MailEvent {
                 format!("offer {receipt} is not known to have reached {}", name(to))
             }
             MailEvent::PutAside { to, letters } => {
-                format!("{} for {} put aside: offered in vain too often", numbers(letters), name(to))
+                format!("{} for {} set aside: could not be delivered", numbers(letters), name(to))
             }
             MailEvent::Undelivered { to, letters } => {
                 format!("{} ended before {} letters reached it", name(to), letters.len())

@@ -13,7 +13,9 @@ mod segment;
 pub use braces::expand;
 pub use index::PatternIndex;
 pub use overlap::{covers, overlaps};
-pub use pattern::{Alternative, CaseRule, Component, PathPattern, fold, has_glob, normalize};
+pub use pattern::{
+    Alternative, CaseRule, Component, PathPattern, check_pattern_text, fold, has_glob, normalize,
+};
 pub use segment::Segment;
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl PathPattern {
         if let Some(pattern) = Self::plain(text, case) {
             return Ok(pattern);
         }
-        check_text(text)?;
+        check_pattern_text(text)?;
         let alternatives = expand(&fold(text, case))?
             .iter()
             .map(|alternative| {
@@ -82,7 +82,7 @@ impl PathPattern {
         if let Some(pattern) = Self::plain(path, case) {
             return Ok(pattern);
         }
-        check_text(path)?;
+        check_pattern_text(path)?;
         let components = normalize(&fold(path, case))?;
         Ok(Self::of(vec![Alternative::new(&components, &[], components.is_empty())?]))
     }
@@ -240,7 +240,8 @@ pub fn normalize(text: &str) -> Result<Vec<String>, Refusal> {
     Ok(names)
 }
 
-fn check_text(text: &str) -> Result<(), Refusal> {
+/// Whether a text is within the bounds of a pattern.
+pub fn check_pattern_text(text: &str) -> Result<(), Refusal> {
     let problem = if text.is_empty() {
         "it is empty"
     } else if text.len() > PATTERN_BYTES_MAX {

@@ -42,7 +42,7 @@ impl FeatureEvent for PersonEvent {
     fn sentence(&self, telling: &Telling<'_>) -> String {
         let by = telling.by();
         match self {
-            PersonEvent::TokenMade { name, .. } => format!("{by} made the token {name}"),
+            PersonEvent::TokenMade { name, .. } => format!("{by} created the token {name}"),
             PersonEvent::TokenRevoked { name } => format!("{by} revoked the token {name}"),
             PersonEvent::PassphraseSet { verifier: Some(_) } => format!("{by} set a passphrase"),
             PersonEvent::PassphraseSet { verifier: None } => format!("{by} removed the passphrase"),

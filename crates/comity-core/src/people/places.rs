@@ -49,7 +49,11 @@ impl People {
         self.places.iter().find(|known| known.is(place))
     }
 
-    pub(super) fn know(&mut self, Place { lineage, window }: Place, since: u64) {
+    pub(super) fn know(&mut self, place: Place, since: u64) {
+        if self.known(&place).is_some() {
+            return;
+        }
+        let Place { lineage, window } = place;
         self.places.push_back(KnownPlace { lineage, window, since });
         if self.places.len() > LINEAGES_MAX {
             // Windows come and go: many of them do not make the human's own places strange.
@@ -61,6 +65,11 @@ impl People {
     /// The machine was started again, and all windows are gone.
     pub(super) fn forget_windows(&mut self) {
         self.places.retain(|known| known.window.is_none());
+    }
+
+    /// What was done at this place and is not settled.
+    fn asked_at<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Unseen> {
+        self.unseen.iter().filter(move |act| act.origin.place() == *place)
     }
 
     /// What was done from new places and is not settled, unless it was done from this one or was shown here.
@@ -113,7 +122,7 @@ impl Unseen {
 ///
 /// `decided` is what only a present human may do, if it was that. A person opens many windows. So another window of programs
 /// that are known is asked about only when something is decided there that takes a present human: what an agent would open
-/// one for.
+/// one for. What else is decided at a place is asked about, too, until the human was asked: what came first may be harmless.
 pub(crate) fn new_place(
     world: &World,
     asker: &Asker,
@@ -121,15 +130,19 @@ pub(crate) fn new_place(
     answer: &[Event],
 ) -> Option<Event> {
     let origin = asker.origin.as_ref().filter(|_| asker.who == Principal::Human)?;
-    let act = answer.first()?.kind().action.into();
+    let act: Box<str> = answer.first()?.kind().action.into();
     let place = origin.place();
     let people = &world.people;
     // To be shown something decides nothing.
     let decides = decided.is_some() && !matches!(answer, [Event::Person(PersonEvent::Recognised { .. }), ..]);
-    let is_usual = place.window.is_some()
-        && people.places.iter().any(|known| known.lineage == place.lineage)
-        && !decides;
-    if is_usual || people.known(&place).is_some() {
+    let is_usual = !decides
+        && match place.window {
+            Some(_) => people.places.iter().any(|known| known.lineage == place.lineage),
+            None => people.known(&place).is_some(),
+        };
+    let is_settled = || people.known(&place).is_some() && people.asked_at(&place).next().is_none();
+    let is_asked = || people.asked_at(&place).any(|asked| asked.act == act);
+    if is_usual || is_settled() || is_asked() {
         return None;
     }
     let Place { lineage, window } = place;

@@ -10,6 +10,7 @@ use super::rules::{self, RuleEffect, RuleScope};
 use crate::checks::check_reason;
 use crate::ids::{ContentHash, Principal};
 use crate::limits::PERMISSION_KEPT;
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::world::World;
 
@@ -46,7 +47,10 @@ pub(super) fn answer(
     must_wait(world, request)?;
     if *request.call.tool != *tool || request.call.hash != hash {
         let problem = format!("request {id} is about another call than the one you answer");
-        return Err(Refusal::bad_input(problem, "look at it again with: comity permissions list"));
+        return Err(Refusal::bad_input(
+            problem,
+            format!("look at it again with: {}", call("permissions", [])),
+        ));
     }
     match answer {
         Answer::Allow { kept } => {
@@ -120,7 +124,6 @@ fn allows(pattern: &Pattern, call: &ToolCall) -> bool {
     }
 }
 
-/// The pattern of exactly this call.
 fn exactly(call: &ToolCall) -> Result<Option<Pattern>, Refusal> {
     let cannot = || {
         let problem = "no rule can be made of this call alone: it is not one plain command, or not one file";

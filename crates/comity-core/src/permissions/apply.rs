@@ -81,6 +81,7 @@ pub(crate) fn apply(world: &mut World, event: &PermissionEvent) {
             show_plan(world, id, to);
         }
         PermissionEvent::PlanEscalated { plan: id, to } => {
+            take_plan_back(world, id);
             if let Some(plan) = world.permissions.plans.get_mut(&id) {
                 plan.state = PlanState::Waiting { to };
             }
@@ -89,6 +90,7 @@ pub(crate) fn apply(world: &mut World, event: &PermissionEvent) {
         PermissionEvent::PlanApproved { plan, asker, by, mode, feedback } => {
             world.permissions.modes.insert(asker, ModeSet { mode, by });
             let (request_id, feedback_too) = (plan.0, feedback.clone());
+            take_plan_back(world, plan);
             world.permissions.set_plan(plan, PlanState::Approved { by, mode, feedback });
             let mode = Some(mode);
             let said =
@@ -98,6 +100,7 @@ pub(crate) fn apply(world: &mut World, event: &PermissionEvent) {
         PermissionEvent::PlanRejected { plan, by, feedback } => {
             let asker = world.permissions.plans.get(&plan).map(|plan| plan.asker);
             let (request_id, said) = (plan.0, Some(feedback.clone()));
+            take_plan_back(world, plan);
             world.permissions.set_plan(plan, PlanState::Rejected { by, feedback });
             if let Some(asker) = asker {
                 let said =
@@ -106,6 +109,7 @@ pub(crate) fn apply(world: &mut World, event: &PermissionEvent) {
             }
         }
         PermissionEvent::PlanWithdrawn { plan, cause } => {
+            take_plan_back(world, plan);
             world.permissions.set_plan(plan, PlanState::Withdrawn { cause });
         }
     }
@@ -138,8 +142,26 @@ fn watch(world: &mut World, id: RequestId) {
 }
 
 fn change(world: &mut World, id: RequestId, state: RequestState) {
+    take_back(world, id, &state);
     world.permissions.set(id, state);
     watch(world, id);
+}
+
+/// What waits to be told of a request, and is not so any more: that somebody has to answer it, once it is answered or asked of
+/// another; that the asker may try again, once it has.
+fn take_back(world: &mut World, id: RequestId, state: &RequestState) {
+    let Some((asker, before)) = world.permissions.get(id).map(|request| (request.asker, &request.state))
+    else {
+        return;
+    };
+    if let RequestState::Waiting { to } = *before {
+        let is_it = |control: &Control| matches!(control, Control::PermissionRequest { request_id, .. } if *request_id == id.0);
+        world.mail.take_back(to, is_it);
+    }
+    if !matches!(state, RequestState::Waiting { .. }) {
+        let is_it = |control: &Control| matches!(control, Control::PermissionResponse { request_id, .. } if *request_id == id.0);
+        world.mail.take_back(Principal::Agent(asker), is_it);
+    }
 }
 
 /// Puts the answer into the box of an asker that went on with something else: it comes before any letter.
@@ -165,6 +187,16 @@ fn tell_answerer(world: &mut World, id: RequestId, to: Principal) {
     let (tool, summary) = (request.call.tool.clone(), request.call.summary.clone());
     let agent = world.name_of(asker).into();
     control::tell(world, to, asker, Control::PermissionRequest { request_id: id.0, agent, tool, summary });
+}
+
+/// Whoever was to answer a plan need not any more.
+fn take_plan_back(world: &mut World, id: RequestId) {
+    let Some(PlanState::Waiting { to }) = world.permissions.plans.get(&id).map(|plan| plan.state.clone())
+    else {
+        return;
+    };
+    let is_it = |control: &Control| matches!(control, Control::PlanApprovalRequest { request_id, .. } if *request_id == id.0);
+    world.mail.take_back(to, is_it);
 }
 
 fn show_plan(world: &mut World, id: RequestId, to: Principal) {

@@ -15,7 +15,6 @@ use crate::refusal::Refusal;
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
     pub tool: Box<str>,
-    /// What kind of tool that is.
     pub class: ToolClass,
     /// The hash of the tool's name and its exact input.
     pub hash: ContentHash,
@@ -26,10 +25,8 @@ pub struct ToolCall {
     /// The project that it is made in.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub project: Option<ProjectId>,
-    /// What it would write in projects.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub writes: Vec<ProjectFile>,
-    /// What it would read in projects.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reads: Vec<ProjectFile>,
     /// What it would write or read elsewhere, by absolute path without the first slash.

@@ -47,7 +47,6 @@ pub enum PermissionAsk {
         effect: RuleEffect,
         /// The tool; `*` is every tool.
         tool: Box<str>,
-        /// What kind of tool that is.
         class: ToolClass,
         pattern: Option<Pattern>,
     },
@@ -61,7 +60,6 @@ pub enum PermissionAsk {
     },
     /// Shows a plan to whoever is above, to be let out of plan mode.
     SubmitPlan {
-        /// The file that it is in.
         file: Box<str>,
         content: Box<str>,
     },
@@ -157,7 +155,6 @@ pub enum PermissionEvent {
     PlanSubmitted {
         plan: RequestId,
         asker: AgentId,
-        /// The file that it is in.
         file: Box<str>,
         content: Box<str>,
         to: Principal,

@@ -1,6 +1,8 @@
 //! Permissions as a feature: the names of what happens to them, whom it concerns, and what is said of it.
 
-use super::{PermissionAsk, PermissionEvent, PlanState, RequestId, RequestState, Rule, RuleId, RuleScope};
+use super::{
+    PermissionAsk, PermissionEvent, PlanState, RequestId, RequestState, Rule, RuleId, RuleScope, applies,
+};
 use crate::concerns::agents;
 use crate::decide::AskResult;
 use crate::event::{EventType, Record, durable, live};
@@ -87,7 +89,7 @@ impl FeatureEvent for PermissionEvent {
             | PermissionEvent::Withdrawn { request, .. }
             | PermissionEvent::Used { request, .. } => agents(asked(before, *request)),
             PermissionEvent::Passed { asker, .. } => vec![*asker],
-            PermissionEvent::RuleAdded { rule } => agents(of_rule(rule)),
+            PermissionEvent::RuleAdded { rule } => agents(of_rule(before, rule)),
             PermissionEvent::RuleRemoved { rule, .. } => agents(rule_of(before, *rule)),
             PermissionEvent::RulePassedOn { rule, to } => {
                 agents(rule_of(before, *rule).into_iter().chain([*to]))
@@ -134,15 +136,15 @@ impl FeatureEvent for PermissionEvent {
             PermissionEvent::Withdrawn { request, cause } => {
                 format!("{} was withdrawn: {cause}", about(*request))
             }
-            PermissionEvent::Used { request, .. } => format!("{} is used up", about(*request)),
+            PermissionEvent::Used { request, .. } => format!("{} was used", about(*request)),
             PermissionEvent::Passed { asker, tool, summary, .. } => {
-                format!("{} need not ask: {tool} {summary}", agent(*asker))
+                format!("{} did not have to ask: {tool} {summary}", agent(*asker))
             }
-            PermissionEvent::RuleAdded { rule } => format!("{} made rule {}: {rule}", telling.by(), rule.id),
-            PermissionEvent::RuleRemoved { rule, text } => format!("rule {rule} is no more: {text}"),
+            PermissionEvent::RuleAdded { rule } => format!("{} added rule {}: {rule}", telling.by(), rule.id),
+            PermissionEvent::RuleRemoved { rule, text } => format!("rule {rule} was removed: {text}"),
             PermissionEvent::RulePassedOn { rule, to } => format!("rule {rule} is {}'s now", name(*to)),
             PermissionEvent::ModeSet { agent: id, mode, by } => {
-                format!("{} put {} into the mode {}", name(*by), agent(*id), mode.word())
+                format!("{} put {} in {} mode", name(*by), agent(*id), mode.word())
             }
             PermissionEvent::PlanSubmitted { plan, asker, file, to, .. } => {
                 format!("{} shows plan {plan} ({file}) to {}", agent(*asker), name(*to))
@@ -150,7 +152,7 @@ impl FeatureEvent for PermissionEvent {
             PermissionEvent::PlanEscalated { plan, to } => format!("plan {plan} is for {} now", name(*to)),
             PermissionEvent::PlanApproved { plan, asker, by, mode, .. } => {
                 let (by, asker) = (name(*by), agent(*asker));
-                format!("{by} approved plan {plan} of {asker}, which goes on in the mode {}", mode.word())
+                format!("{by} approved plan {plan} of {asker}, which continues in {} mode", mode.word())
             }
             PermissionEvent::PlanRejected { plan, by, feedback } => {
                 format!("{} rejected plan {plan}: {feedback}", name(*by))
@@ -187,12 +189,20 @@ fn shown(before: Option<&World>, plan: RequestId) -> Vec<Principal> {
 }
 
 fn rule_of(before: Option<&World>, rule: RuleId) -> Vec<Principal> {
-    before.and_then(|world| world.permissions.rule(rule)).map(of_rule).unwrap_or_default()
+    let rule = before.and_then(|world| world.permissions.rule(rule));
+    rule.map(|rule| of_rule(before, rule)).unwrap_or_default()
 }
 
-fn of_rule(rule: &Rule) -> Vec<Principal> {
-    match rule.scope {
-        RuleScope::Agent(agent) => vec![rule.owner, Principal::Agent(agent)],
-        RuleScope::Team(_) | RuleScope::Below => vec![rule.owner],
+/// Whose it is, and whom it is about by name or by team.
+fn of_rule(before: Option<&World>, rule: &Rule) -> Vec<Principal> {
+    let mut all = vec![rule.owner];
+    match &rule.scope {
+        RuleScope::Agent(agent) => all.push(Principal::Agent(*agent)),
+        RuleScope::Team(_) => all.extend(before.into_iter().flat_map(|world| {
+            let live = world.agents.live().map(|agent| agent.id);
+            live.filter(|agent| applies(world, rule, *agent)).map(Principal::Agent)
+        })),
+        RuleScope::Below => {}
     }
+    all
 }

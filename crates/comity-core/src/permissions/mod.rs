@@ -94,7 +94,11 @@ fn may_settle(event: &Event) -> bool {
                 | PermissionEvent::ModeSet { .. }
                 | PermissionEvent::PlanApproved { .. }
         ),
-        Event::Team(_) | Event::Agent(AgentEvent::Ended { .. }) => true,
+        // Others may lead now.
+        Event::Team(_)
+        | Event::Agent(AgentEvent::Joined { .. } | AgentEvent::Named { .. } | AgentEvent::Ended { .. }) => {
+            true
+        }
         _ => false,
     }
 }

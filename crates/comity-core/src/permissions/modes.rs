@@ -9,7 +9,6 @@ use crate::refusal::Refusal;
 use crate::roles::{DEFAULT_ROLE, Mode, Right};
 use crate::world::World;
 
-/// A mode that somebody set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModeSet {

@@ -9,6 +9,7 @@ use super::modes::{mode_of, within};
 use super::request::must_be_agent;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{PLAN_BYTES_MAX, PLAN_FEEDBACK_BYTES_MAX, PROFILE_BYTES_MAX};
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::roles::Mode;
 use crate::time::Timestamp;
@@ -20,7 +21,6 @@ use crate::world::World;
 pub struct SubmittedPlan {
     pub id: RequestId,
     pub asker: AgentId,
-    /// The file that it is in.
     pub file: Box<str>,
     /// What is in it. Empty once it is answered.
     pub content: Box<str>,
@@ -111,7 +111,7 @@ pub(super) fn answer(
 ) -> Result<Vec<PermissionEvent>, Refusal> {
     let plan = world.permissions.plans.get(&id).ok_or_else(|| Refusal::NotFound {
         problem: format!("there is no plan {id}"),
-        hint: "see which there are with: comity permissions list".into(),
+        hint: format!("see which there are with: {}", call("permissions", [])),
     })?;
     may_answer_plan(world, who, plan.asker)?;
     if !matches!(plan.state, PlanState::Waiting { .. }) {

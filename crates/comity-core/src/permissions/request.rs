@@ -12,6 +12,7 @@ use crate::limits::{
     PERMISSION_INPUT_BYTES_MAX, PERMISSION_WAIT_MAX, PERMISSION_WAIT_MIN, PERMISSIONS_PER_AGENT_MAX,
     PERMISSIONS_WAITING_MAX,
 };
+use crate::next_call::NextCall;
 use crate::refusal::Refusal;
 use crate::time::{Millis, Timestamp};
 use crate::wait_graph::{Need, WaitedFor, Waits};
@@ -239,7 +240,10 @@ pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec
             Some(last) => Err(no(world, last.id, &last.state)),
             None => Err(Refusal::Denied {
                 reason: "nobody allowed this, for exactly this input".into(),
-                hint: "ask first, with: comity ask TOOL INPUT".into(),
+                hint: format!(
+                    "ask first, with: {}",
+                    NextCall::of("ask_permission", [("tool", "TOOL".into()), ("input", "INPUT".into())])
+                ),
             }),
         },
     }
@@ -294,13 +298,19 @@ pub(super) fn withdraw(
 pub(super) fn unknown(id: RequestId) -> Refusal {
     Refusal::NotFound {
         problem: format!("there is no request {id}"),
-        hint: "see which there are with: comity permissions list".into(),
+        hint: format!("see which there are with: {}", NextCall::of("permissions", [])),
     }
 }
 
 pub(super) fn must_be_agent(who: Principal) -> Result<AgentId, Refusal> {
     who.agent().ok_or_else(|| {
         let problem = "only agents ask for permission";
-        Refusal::bad_input(problem, "set COMITY_TOKEN to what comity agent join printed")
+        Refusal::bad_input(
+            problem,
+            format!(
+                "set COMITY_TOKEN to what {} gave",
+                NextCall::of("agent_join", [("name", "NAME".into())])
+            ),
+        )
     })
 }

@@ -10,6 +10,7 @@ use super::event::PermissionEvent;
 use super::pattern::{Match, Pattern};
 use crate::ids::{AgentId, Principal};
 use crate::limits::{PERMISSION_RULES_MAX, PERMISSION_TOOL_BYTES_MAX};
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::roles::{Right, may};
 use crate::teams::leads;
@@ -53,7 +54,6 @@ pub struct Rule {
     pub effect: RuleEffect,
     /// The tool; `*` is every tool.
     pub tool: Box<str>,
-    /// What kind of tool that is.
     pub class: ToolClass,
     /// What it is about; every call of the tool, if there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -163,7 +163,7 @@ pub(super) fn add(
     if world.permissions.rules.len() >= PERMISSION_RULES_MAX {
         return Err(Refusal::LimitReached {
             problem: format!("there are {PERMISSION_RULES_MAX} rules already"),
-            hint: "remove some with: comity permissions rule remove ID".into(),
+            hint: format!("remove some with: {}", call("permission_rule_remove", [("id", "ID".into())])),
         });
     }
     Ok(PermissionEvent::RuleAdded {
@@ -185,7 +185,7 @@ pub(super) fn remove(world: &World, who: Principal, id: RuleId) -> Result<Permis
     let Some(rule) = world.permissions.rules.get(&id) else {
         return Err(Refusal::NotFound {
             problem: format!("there is no rule {id}"),
-            hint: "see which there are with: comity permissions rules".into(),
+            hint: format!("see which there are with: {}", call("permission_rules", [])),
         });
     };
     match (who, rule.owner) {

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::authority::{may_answer_call, may_answer_plan};
 use super::call::ToolCall;
 use super::event::PermissionEvent;
 use super::modes::mode_of;
 use super::pattern::{Match, allow_files};
+use super::plans::PlanState;
 use super::request::RequestState;
 use super::rules::{Rule, RuleEffect, RuleId, applies};
 use crate::event::Event;
@@ -84,12 +86,12 @@ fn allowing(rules: &[&Rule], call: &ToolCall) -> Option<RuleId> {
     allow_files(patterns, call).then(|| about.first().map(|rule| rule.id)).flatten()
 }
 
-/// The first request that need not wait any more, because rules or modes have changed.
+/// The first request that need not wait any more, because rules or modes have changed, or that whoever was asked may not
+/// answer any more: that goes to the human, and so does a plan.
 pub(crate) fn next_settled(world: &World) -> Option<Vec<Event>> {
-    let waiting =
-        world.permissions.requests().filter(|request| matches!(request.state, RequestState::Waiting { .. }));
-    let mut settled = waiting.filter_map(|request| {
-        let (request, by) = (request, Principal::System);
+    let (by, human) = (Principal::System, Principal::Human);
+    let mut settled = world.permissions.requests().filter_map(|request| {
+        let RequestState::Waiting { to } = request.state else { return None };
         let event = match judge(world, request.asker, &request.call) {
             Judgement::Allowed(ground) => {
                 PermissionEvent::Allowed { request: request.id, by, ground, keep: PERMISSION_KEPT }
@@ -97,9 +99,17 @@ pub(crate) fn next_settled(world: &World) -> Option<Vec<Event>> {
             Judgement::Denied { reason } => {
                 PermissionEvent::Denied { request: request.id, by, reason, keep: PERMISSION_KEPT }
             }
-            Judgement::Escalated => return None,
+            Judgement::Escalated if may_answer_call(world, to, request.asker, &request.call).is_ok() => {
+                return None;
+            }
+            Judgement::Escalated => PermissionEvent::Escalated { request: request.id, to: human },
         };
-        Some(vec![Event::Permission(event)])
+        Some(event)
     });
-    settled.next()
+    let mut plans = world.permissions.plans().filter_map(|plan| {
+        let PlanState::Waiting { to } = plan.state else { return None };
+        let may = may_answer_plan(world, to, plan.asker).is_ok();
+        (!may).then_some(PermissionEvent::PlanEscalated { plan: plan.id, to: human })
+    });
+    settled.next().or_else(|| plans.next()).map(|event| vec![Event::Permission(event)])
 }

@@ -11,6 +11,7 @@ use crate::display::visible;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::SLOT_VIEWERS_MAX;
+use crate::next_call::{NextCall, call};
 use crate::permissions::mode_of;
 use crate::refusal::Refusal;
 use crate::roles::Mode;
@@ -61,8 +62,9 @@ pub fn check_context(world: &World, pool: &Pool, who: Principal, context: &str) 
                     world.name_of(maker)
                 ),
                 hint: format!(
-                    "ask {} or the human for: comity tab admit {name:?} --agent {me}; or use another name",
-                    world.name_of(maker)
+                    "ask {} or the human for: {}; or use another name",
+                    world.name_of(maker),
+                    admission(context, &me)
                 ),
             })
         }
@@ -90,8 +92,12 @@ pub(super) fn check_given(
     let (name, receiver) = (visible(context), world.name_of(to));
     Err(Refusal::NotAllowed {
         problem: format!("the tab is in the context {name:?}, and {receiver} was not let into that"),
-        hint: format!("ask who made it, or the human, for: comity tab admit {name:?} --agent {receiver}"),
+        hint: format!("ask who made it, or the human, for: {}", admission(context, &receiver)),
     })
+}
+
+fn admission(context: &str, agent: &str) -> NextCall {
+    call("tab_admit", [("context", context.into()), ("agent", agent.into())])
 }
 
 pub(super) fn enter(

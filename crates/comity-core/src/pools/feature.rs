@@ -75,7 +75,11 @@ impl FeatureEvent for PoolEvent {
             PoolEvent::Reserved { who, .. }
             | PoolEvent::ReservationLapsed { who, .. }
             | PoolEvent::PlaceLeft { who, .. } => agents([*who]),
-            PoolEvent::ContextEntered { who, .. } => agents([*who]),
+            // Who made it shares its logins.
+            PoolEvent::ContextEntered { pool, context, who, .. } => {
+                let maker = before.and_then(|world| world.pools.get(pool)?.maker_of(context));
+                agents(maker.into_iter().chain([*who]))
+            }
             PoolEvent::ContextOpened { maker, to, .. } => agents([*maker, *to]),
             PoolEvent::HandedOver { from, to, .. } => agents([*from, *to]),
             PoolEvent::Shared { slot, with, .. } | PoolEvent::Unshared { slot, with, .. } => {
@@ -111,10 +115,10 @@ impl FeatureEvent for PoolEvent {
                 format!("slot {slot} of {pool}, {}'s, {}", name(owner), cause.words())
             }
             PoolEvent::Extended { slot, ttl, .. } => {
-                format!("{by} lets slot {slot} of {pool} last {ttl} from now")
+                format!("{by} extended slot {slot} of {pool} to {ttl} from now")
             }
             PoolEvent::Queued { who, wait: Some(wait), .. } => {
-                format!("{} waits for a slot of {pool}, {wait} at most", name(who))
+                format!("{} is waiting for a slot of {pool}, for up to {wait}", name(who))
             }
             PoolEvent::Queued { who, wait: None, .. } => format!("{} asks for space in {pool}", name(who)),
             PoolEvent::Asked { holder, waiter, .. } => {
@@ -158,7 +162,7 @@ impl FeatureEvent for PoolEvent {
                 format!("{by} lets {} into the context {:?} of {pool}", name(to), visible(context))
             }
             PoolEvent::Unshared { slot, with, .. } => {
-                format!("{by} lets {} look at slot {slot} of {pool} no more", name(with))
+                format!("{by} stopped sharing slot {slot} of {pool} with {}", name(with))
             }
         }
     }

@@ -58,9 +58,8 @@ pub fn full(world: &World, pool: &Pool, who: Principal, waited: Option<Millis>) 
 }
 
 impl PoolUse {
-    /// What to do about it.
     pub(crate) fn next_step(&self) -> String {
-        let waited = self.waited.map(|span| format!("waited {span} in vain; ")).unwrap_or_default();
+        let waited = self.waited.map(|span| format!("gave up after {span}; ")).unwrap_or_default();
         let whose = match &self.holders[..] {
             [] => String::new(),
             holders => format!(" ({})", holders.join(", ")),

@@ -7,6 +7,7 @@ use crate::checks::check_reason;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::SLOT_VIEWERS_MAX;
+use crate::next_call::call;
 use crate::permissions::mode_of;
 use crate::refusal::Refusal;
 use crate::roles::Mode;
@@ -92,7 +93,7 @@ fn check_giver<'a>(
 pub(super) fn find(world: &World, slot: SlotId) -> Result<(&Pool, &Slot), Refusal> {
     world.pools.slot(slot).ok_or_else(|| Refusal::NotFound {
         problem: format!("nobody has a slot {slot}"),
-        hint: "see what is held with: comity leases".into(),
+        hint: format!("see what is held with: {}", call("leases", [])),
     })
 }
 

@@ -27,7 +27,6 @@ pub struct Pool {
     /// Who was asked for space since somebody waits, and when first.
     #[serde(with = "crate::snapshot::pairs")]
     pub(crate) asked: BTreeMap<Principal, Timestamp>,
-    /// Contexts with names that something is in.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) contexts: BTreeMap<Box<str>, NamedContext>,
 }
@@ -37,7 +36,6 @@ pub struct Pool {
 #[serde(deny_unknown_fields)]
 pub struct Pools {
     pub(crate) by_name: BTreeMap<Box<str>, Pool>,
-    /// The last slot that was given.
     pub(crate) last: SlotId,
 }
 

@@ -17,7 +17,6 @@ use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::world::World;
 
-/// Decides one ask about pools.
 pub(super) fn decide(world: &World, who: Principal, ask: &PoolAsk) -> Result<AskResult, Refusal> {
     let done = match ask {
         PoolAsk::Take(wanted) => return take(world, who, wanted),

@@ -75,7 +75,6 @@ fn slot_needed(pool: &Pool, capacity: usize) -> Option<Need<'_>> {
     (count > 0 && !owners.is_empty()).then(|| Need::several(WaitedFor::Slot(pool), owners, count))
 }
 
-/// The slots that somebody has to give back.
 fn given_back(pool: &Pool) -> impl Iterator<Item = &Slot> {
     pool.slots().filter(|slot| slot.process.is_none())
 }

@@ -5,10 +5,14 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Refusal;
-use crate::display::{shell_word, visible};
+use crate::display::visible;
 use crate::ids::AgentId;
 use crate::locks::LockMode;
+use crate::next_call::{NextCall, call};
 use crate::time::Millis;
+
+/// How long a hint proposes to wait.
+const WAIT: &str = "60s";
 
 /// Somebody who stands in the way, as the refused one sees it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -53,20 +57,36 @@ impl fmt::Display for HolderView {
     }
 }
 
-/// What to do about who stands in the way.
-pub(super) fn next_step(holders: &[HolderView], wait: &str) -> String {
+/// What to do about who stands in the way of `path`, or of what was waited for.
+pub(super) fn next_step(holders: &[HolderView], path: Option<&str>) -> String {
+    let wait = match path {
+        Some(path) => {
+            let wait = call("lock", [("paths", [path].into()), ("wait", WAIT.into())]);
+            format!("wait for it: {wait}")
+        }
+        None => "ask again to wait longer".to_owned(),
+    };
     match holders.first() {
         Some(first) if first.state == "orphaned" => {
-            let path = shell_word(&first.path);
+            let (adopt, rescue) = (of_path("adopt", &first.path), of_path("rescue", &first.path));
             format!(
-                "take the work over: comity adopt {path}; put it aside: comity rescue {path} (its holder, its leader \
-                 and the human may)"
+                "work on something else meanwhile; its holder, its leader or the human can take the work over: {adopt}; or \
+                 put it aside: {rescue}"
             )
         }
-        Some(first) if first.state == "lapsed" => format!("{wait}: looking takes a moment"),
-        Some(first) => format!("{wait}, work on something else, or write to {}", first.holder),
-        None => format!("try again, or {wait}"),
+        Some(first) if first.state == "lapsed" => format!("{wait} (looking takes a moment)"),
+        Some(first) if first.agent.is_some() => {
+            let to = first.holder.as_str();
+            let ask = call("mail_send", [("to", [to].into()), ("message", "TEXT".into())]);
+            format!("{wait}; or ask {to}: {ask}; or work on something else")
+        }
+        Some(first) => format!("{wait}; or ask {}; or work on something else", first.holder),
+        None => wait,
     }
+}
+
+fn of_path(operation: &str, path: &str) -> NextCall {
+    call(operation, [("paths", [path].into())])
 }
 
 impl Refusal {

@@ -8,6 +8,7 @@ use super::{ReturnCause, Task, TaskAct, TaskAsk, TaskEvent, TaskState};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::TASK_TEXT_BYTES_MAX;
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::world::World;
 
@@ -61,14 +62,17 @@ fn done(
     let TaskState::Running { by, .. } = task.state else {
         return Err(Refusal::NotAllowed {
             problem: format!("{} is {}: it was not started", task.id, task.status().word()),
-            hint: format!("start it first with: comity task start {}", task.id),
+            hint: format!("start it first with: {}", call("task_start", [("id", (*task.id).into())])),
         });
     };
     let evidence = evidence.trim();
     if evidence.is_empty() {
         return Err(Refusal::bad_input(
             format!("nothing shows that {} is done", task.id),
-            "say what does, such as the commit and the tests that pass: --evidence TEXT",
+            format!(
+                "say what does, such as the commit and the tests that pass: {}",
+                call("task_done", [("id", (*task.id).into()), ("evidence", "TEXT".into())])
+            ),
         ));
     }
     check_text("the evidence", evidence, TASK_TEXT_BYTES_MAX)?;
@@ -93,7 +97,10 @@ fn fail(
     if reason.trim().is_empty() {
         return Err(Refusal::bad_input(
             "a failure needs a reason",
-            "say what stands in the way: --reason TEXT",
+            format!(
+                "say what stands in the way: {}",
+                call("task_fail", [("id", (*task.id).into()), ("reason", "TEXT".into())])
+            ),
         ));
     }
     check_text("the reason", reason, TASK_TEXT_BYTES_MAX)?;

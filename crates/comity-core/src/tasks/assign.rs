@@ -9,6 +9,7 @@ use crate::agents::Agent;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::{TASK_START_MAX, WAIT_MAX};
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::roles::DEFAULT_ROLE;
 use crate::time::{Millis, Timestamp};
@@ -35,7 +36,10 @@ pub(super) fn seek(
     wait: Millis,
 ) -> Result<Vec<Event>, Refusal> {
     let Principal::Agent(agent) = who else {
-        return Err(Refusal::bad_input("only agents wait for work", "name the task: comity task claim ID"));
+        return Err(Refusal::bad_input(
+            "only agents wait for work",
+            format!("name the task: {}", call("task_claim", [("id", "ID".into())])),
+        ));
     };
     if wait > WAIT_MAX {
         return Err(Refusal::bad_input("the wait is too long", format!("wait at most {WAIT_MAX}")));
@@ -59,6 +63,13 @@ pub(super) fn take(world: &World, who: Principal) -> Vec<Event> {
 /// The agents that wait for work.
 pub(crate) fn seekers(world: &World) -> impl Iterator<Item = AgentId> {
     world.tasks.seekers.keys().copied()
+}
+
+/// Everybody who waits for work that `who` has.
+pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
+    let seekers = who.agent().filter(|_| world.tasks.owned_by(who).next().is_some()).map(|_| seekers(world));
+    let waits = move |seeker: &AgentId| need(world, *seeker).is_some_and(|need| need.from.contains_key(&who));
+    seekers.into_iter().flatten().filter(waits).map(Principal::Agent)
 }
 
 /// What an agent that waits for work needs: that one of those who have some in the same project goes on. Where somebody
@@ -113,6 +124,13 @@ pub(super) fn next_assignment(world: &World) -> Option<Vec<Event>> {
     Some(std::iter::once(Event::Task(assigned)).chain(similar::among_taken(world, to, task)).collect())
 }
 
+/// The ready task that is most worth doing for an agent that has none.
+pub fn ready_for(world: &World, agent: AgentId, project: ProjectId) -> Option<&Task> {
+    let who = Principal::Agent(agent);
+    let is_free = !world.tasks.owned_by(who).any(Task::is_taken);
+    is_free.then(|| best_for(world, who, project)).flatten()
+}
+
 /// The ready task that is most worth doing for `who`; the human can do everything.
 pub(super) fn best_for(world: &World, who: Principal, project: ProjectId) -> Option<&Task> {
     let agent = who.agent().and_then(|agent| world.agents.get(agent));
@@ -162,8 +180,13 @@ fn fits(agent: &Agent, project: ProjectId, task: &Task) -> bool {
         && team.is_none_or(|team| agent.profile.team.as_deref() == Some(team))
 }
 
+/// A task that somebody has, and that would change the same files.
+pub(crate) fn in_the_way<'w>(world: &'w World, task: &Task) -> Option<&'w Task> {
+    let changes_them = |other: &&Task| other.is_taken() && other.shares_files_with(task);
+    if task.brief.files.is_empty() { None } else { world.tasks.owned().find(changes_them) }
+}
+
 /// Whether it could be started: nobody has a task that would change the same files.
 fn can_be_given(world: &World, task: &Task) -> bool {
-    task.brief.files.is_empty()
-        || !world.tasks.owned().any(|other| other.is_taken() && other.shares_files_with(task))
+    in_the_way(world, task).is_none()
 }

@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::TASK_ATTEMPTS_MAX;
 use crate::locks::{self, Hold, LockMode, ReleaseCause, Wanted};
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::teams::leader_of;
 use crate::time::Millis;
@@ -35,7 +36,11 @@ pub(super) fn claim_next(world: &World, who: Principal, project: ProjectId) -> R
         Some(task) => claim(world, who, task),
         None => Err(Refusal::NotFound {
             problem: "no task is ready for you".into(),
-            hint: "wait for one with --wait, or see: comity task list".into(),
+            hint: format!(
+                "wait for one: {}; or see: {}",
+                call("task_claim", [("wait", "60s".into())]),
+                call("task_list", [])
+            ),
         }),
     }
 }
@@ -72,6 +77,7 @@ pub(super) fn start(
             ttl,
             reason: Some(reason.clone()),
             with_children: false,
+            worktree: None,
         })
         .collect();
     let locks = if wants.is_empty() { vec![] } else { locks::lock_at_once(world, who, &wants)? };
@@ -144,7 +150,7 @@ pub(super) fn not_to_be_had(world: &World, task: &Task) -> Refusal {
     let whose = task.state.worker().map(|who| format!(", {}'s", world.name_of(who))).unwrap_or_default();
     Refusal::NotAllowed {
         problem: format!("the task {} is {}{whose}", task.id, task.status().word()),
-        hint: format!("see: comity task get {}", task.id),
+        hint: format!("see: {}", call("task_get", [("id", (*task.id).into())])),
     }
 }
 

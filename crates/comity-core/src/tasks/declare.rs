@@ -11,7 +11,9 @@ use crate::limits::{
     TASK_DEPENDENCIES_MAX, TASK_FILES_MAX, TASK_TEXT_BYTES_MAX, TASK_TITLE_BYTES_MAX, TASKS_OPEN_MAX,
     TASKS_PER_ASK_MAX,
 };
+use crate::next_call::call;
 use crate::refusal::Refusal;
+use crate::teams;
 use crate::world::World;
 
 pub(super) fn declare(
@@ -115,7 +117,7 @@ fn free_id(world: &World, project: ProjectId, taken: &BTreeSet<&str>, number: u6
 fn unknown(id: &str, before: &str) -> Refusal {
     Refusal::NotFound {
         problem: format!("{id} -> {before}: there is no task {before:?}"),
-        hint: "declare it too, or see what there is with: comity task list".into(),
+        hint: format!("declare it too, or see what there is with: {}", call("task_list", [])),
     }
 }
 
@@ -137,6 +139,7 @@ fn as_task(
         since: world.now,
         attempt: 1,
         lost: 0,
+        past: Vec::new(),
         state: TaskState::Open { claim: None },
         standing: Readiness::default(),
     }
@@ -166,11 +169,8 @@ fn check_draft(world: &World, draft: &TaskDraft) -> Result<(), Refusal> {
     if title.trim().is_empty() {
         return Err(Refusal::bad_input("a task needs a title", "say in a few words what is to be done"));
     }
-    if let Some(role) = role.as_deref().filter(|role| world.roles.get(role).is_none()) {
-        let known: Vec<&str> = world.roles.iter().map(|(name, _)| name).collect();
-        let hint = format!("there are: {}", known.join(", "));
-        return Err(Refusal::bad_input(format!("nobody knows the role {role}"), hint));
-    }
+    role.as_deref().map_or(Ok(()), |role| world.roles.must_know(role))?;
+    team.as_deref().map_or(Ok(()), |team| teams::must_know(world, team))?;
     check_text("the title", title, TASK_TITLE_BYTES_MAX)?;
     check_text("the description", description, TASK_TEXT_BYTES_MAX)?;
     let id = draft.id.as_deref().unwrap_or(title);

@@ -75,7 +75,6 @@ pub enum TaskEvent {
         by: Principal,
         /// The number of the claim.
         attempt: u32,
-        /// What shows that it is done.
         evidence: Box<str>,
         /// Who has to be told.
         #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -112,7 +112,7 @@ impl FeatureEvent for TaskEvent {
                 format!("{by} declared {}", named.join(", "))
             }
             TaskEvent::Linked { depends_on, .. } => {
-                format!("{task} waits for {}, too", depends_on.join(", "))
+                format!("{task} now also waits for {}", depends_on.join(", "))
             }
             TaskEvent::Claimed { by, attempt, .. } => format!("{} took {task}, attempt {attempt}", name(by)),
             TaskEvent::Assigned { to, attempt, .. } => {
@@ -122,10 +122,10 @@ impl FeatureEvent for TaskEvent {
                 format!("{} started {task}, attempt {attempt}", name(by))
             }
             TaskEvent::Reported { by, evidence, .. } => {
-                format!("{} says that {task} is done, to be reviewed: {evidence}", name(by))
+                format!("{} reported {task} done, for review: {evidence}", name(by))
             }
             TaskEvent::Completed { by: worker, evidence, .. } => {
-                format!("{} did {task}: {evidence}", name(worker))
+                format!("{} completed {task}: {evidence}", name(worker))
             }
             TaskEvent::SentBack { reason, .. } => format!("{by} sent {task} back: {reason}"),
             TaskEvent::Returned { from, cause, attempt, .. } => {
@@ -134,13 +134,13 @@ impl FeatureEvent for TaskEvent {
                     ReturnCause::OwnerEnded => "ended",
                     ReturnCause::NotStarted => "did not start it in time",
                 };
-                format!("{task} is nobody's again, attempt {attempt} is next: {} {why}", name(from))
+                format!("{task} is free again, attempt {attempt} is next: {} {why}", name(from))
             }
             TaskEvent::Failed { by, reason, .. } => format!("{} failed at {task}: {reason}", name(by)),
             TaskEvent::Paused { .. } => format!("{by} paused {task}"),
             TaskEvent::Resumed { .. } => format!("{by} resumed {task}"),
             TaskEvent::Retried { attempt, .. } => {
-                format!("{by} lets {task} be tried again, attempt {attempt}")
+                format!("{by} put {task} up for another try, attempt {attempt}")
             }
             TaskEvent::Reopened { begun, .. } if begun.is_empty() => format!("{by} reopened {task}"),
             TaskEvent::Reopened { begun, .. } => {
@@ -150,7 +150,7 @@ impl FeatureEvent for TaskEvent {
             TaskEvent::Cancelled { .. } => format!("{by} cancelled {task}"),
             TaskEvent::LooksLike { other, likeness, .. } => format!("{task} looks like {other}: {likeness}"),
             TaskEvent::Sought { agent: id, wait, .. } => {
-                format!("{} waits for work, {wait} at most", agent(id))
+                format!("{} is waiting for work, for up to {wait}", agent(id))
             }
             TaskEvent::GaveUp { agent: id, deadlock: None } => {
                 format!("{} stopped waiting for work", agent(id))

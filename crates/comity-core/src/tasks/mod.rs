@@ -13,6 +13,7 @@ mod feature;
 pub mod graph;
 mod invariants;
 mod notices;
+mod past;
 mod similar;
 mod steer;
 mod table;
@@ -28,14 +29,15 @@ use crate::time::Timestamp;
 
 use acts::decide;
 pub use ask::{TaskAct, TaskAsk, TaskDraft, TaskRef};
-pub use assign::{Opening, openings};
-pub(crate) use assign::{need, seekers};
+pub use assign::{Opening, openings, ready_for};
+pub(crate) use assign::{in_the_way, need, seekers, waiting_for};
 pub(crate) use claim::{ended_events, unstarted_events};
 pub use event::{NewTask, ReturnCause, TaskEvent};
 pub(crate) use feature::{ASSIGNMENT, STUCK};
 pub use graph::Readiness;
 pub use invariants::check;
 pub use notices::TaskTold;
+pub use past::{AttemptEnd, PastAttempt};
 pub use similar::{Likeness, likeness};
 pub(crate) use table::TaskFacts;
 use table::apply;
@@ -96,6 +98,9 @@ pub struct Task {
     pub attempt: u32,
     /// How many claimants were lost since it was declared, retried or reopened.
     pub lost: u32,
+    /// The newest of the attempts that came to nothing, the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub past: Vec<PastAttempt>,
     pub state: TaskState,
     /// What the graph says of it, kept up to date.
     #[serde(skip)]
@@ -118,7 +123,6 @@ pub enum TaskState {
     /// The work is there, and somebody else has to accept it.
     InReview {
         by: Principal,
-        /// What shows that it is done.
         evidence: Box<str>,
         since: Timestamp,
     },

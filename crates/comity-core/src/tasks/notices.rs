@@ -8,6 +8,7 @@ use super::{Likeness, ReturnCause, TaskEvent};
 use crate::display::visible;
 use crate::event::Record;
 use crate::ids::Principal;
+use crate::next_call::call;
 use crate::notices::NoticeKind;
 use crate::world::World;
 
@@ -39,8 +40,9 @@ impl fmt::Display for TaskTold {
             TaskTold::Assigned { task, title, by } => {
                 write!(
                     f,
-                    "the task {task} ({}) was given to you by {by}; see: comity task get {task}",
-                    visible(title)
+                    "the task {task} ({}) was given to you by {by}; see: {}",
+                    visible(title),
+                    call("task_get", [("id", task.as_str().into())])
                 )
             }
             TaskTold::Stopped { task, how, by } => write!(f, "your task {task} was {how} by {by}"),
@@ -49,7 +51,8 @@ impl fmt::Display for TaskTold {
             }
             TaskTold::Accepted { task, by } => write!(f, "your work on {task} was accepted by {by}"),
             TaskTold::ToReview { task, by } => {
-                write!(f, "the work of {by} on {task} waits for a review: comity task accept {task}")
+                let accept = call("task_accept", [("id", task.as_str().into())]);
+                write!(f, "the work of {by} on {task} waits for a review: {accept}")
             }
             TaskTold::Failed { task, reason } => write!(f, "the task {task} failed: {}", visible(reason)),
             TaskTold::NoWork { deadlock } => {

@@ -6,6 +6,7 @@ use super::{Task, TaskAct, TaskEvent, TaskState, similar};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::TASK_TEXT_BYTES_MAX;
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::roles::{Right, may};
 use crate::world::World;
@@ -114,7 +115,8 @@ pub(super) fn review(
     };
     check_text("the reason", reason, TASK_TEXT_BYTES_MAX)?;
     if reason.trim().is_empty() {
-        return Err(Refusal::bad_input("nothing is said of what must change", "say it: --reason TEXT"));
+        let say = call("task_send_back", [("id", (*task.id).into()), ("reason", "TEXT".into())]);
+        return Err(Refusal::bad_input("nothing is said of what must change", format!("say it: {say}")));
     }
     let is_here = by.agent().is_none_or(|agent| world.agents.living(agent).is_ok());
     let (owner, attempt, reason) = (is_here.then_some(by), task.attempt + 1, reason.trim().into());

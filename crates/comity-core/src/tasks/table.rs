@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::{signal, standing};
 use super::notices::tell;
-use super::{Claim, NewTask, Priority, Readiness, Task, TaskEvent, TaskRef, TaskState};
+use super::{Claim, NewTask, Priority, Readiness, Task, TaskEvent, TaskRef, TaskState, past};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::TASKS_ENDED_MAX;
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::world::World;
@@ -22,8 +23,10 @@ pub struct TaskTable {
     by_name: BTreeMap<(ProjectId, Box<str>), u64>,
     after: BTreeMap<u64, BTreeSet<u64>>,
     owned: BTreeMap<Principal, BTreeSet<u64>>,
-    /// What nobody has and can be started, the first to be given first.
+    /// What nobody has and can be started, what goes first first.
     pub(super) ready: BTreeSet<(Priority, u64)>,
+    /// Those in review and those that failed.
+    undecided: BTreeSet<u64>,
     /// The ended ones, the oldest end first.
     ended: BTreeSet<(u64, u64)>,
     ended_at: BTreeMap<u64, u64>,
@@ -38,6 +41,9 @@ pub struct TaskTable {
 pub struct Seeker {
     pub project: ProjectId,
     pub until: Timestamp,
+    /// Since when it waits.
+    #[serde(default)]
+    pub since: Timestamp,
 }
 
 /// The facts of [`TaskTable`], for snapshots.
@@ -66,7 +72,7 @@ impl TaskTable {
     pub fn find(&self, on: &TaskRef) -> Result<&Task, Refusal> {
         self.get(on.project, &on.task).ok_or_else(|| Refusal::NotFound {
             problem: format!("there is no task {:?}", &*on.task),
-            hint: "see what there is with: comity task list".into(),
+            hint: format!("see what there is with: {}", call("task_list", [])),
         })
     }
 
@@ -80,7 +86,6 @@ impl TaskTable {
         self.iter().filter(move |task| task.project == project)
     }
 
-    /// By number, for checks.
     pub(crate) fn all(&self) -> &BTreeMap<u64, Task> {
         &self.by_number
     }
@@ -100,6 +105,11 @@ impl TaskTable {
         self.owned.values().flatten().filter_map(|number| self.by_number.get(number))
     }
 
+    /// Those in review, and those that failed: somebody has to decide about them.
+    pub fn undecided(&self) -> impl Iterator<Item = &Task> {
+        self.undecided.iter().filter_map(|number| self.by_number.get(number))
+    }
+
     /// What depends on the task.
     pub fn after(&self, task: &Task) -> impl Iterator<Item = &Task> {
         self.after.get(&task.number).into_iter().flatten().filter_map(|number| self.by_number.get(number))
@@ -113,6 +123,11 @@ impl TaskTable {
     /// Whether the agent waits for work.
     pub fn is_sought_by(&self, agent: AgentId) -> bool {
         self.seekers.contains_key(&agent)
+    }
+
+    /// Since when the agent has been waiting for work, if it waits.
+    pub fn sought_since(&self, agent: AgentId) -> Option<Timestamp> {
+        self.seekers.get(&agent).map(|seeker| seeker.since)
     }
 
     /// Since when the agent has had nothing to do.
@@ -145,6 +160,9 @@ impl TaskTable {
             self.owned.entry(owner).or_default().insert(task.number);
         }
         self.last_number = self.last_number.max(task.number);
+        if is_undecided(&task.state) {
+            self.undecided.insert(task.number);
+        }
         self.by_number.insert(task.number, task);
     }
 
@@ -163,6 +181,10 @@ impl TaskTable {
             self.owned.entry(owner).or_default().insert(number);
         }
         let is_terminal = state.is_terminal();
+        match is_undecided(&state) {
+            true => self.undecided.insert(number),
+            false => self.undecided.remove(&number),
+        };
         task.state = state;
         if let Some(before) = self.ended_at.remove(&number) {
             self.ended.remove(&(before, number));
@@ -230,6 +252,10 @@ impl TaskTable {
     }
 }
 
+fn is_undecided(state: &TaskState) -> bool {
+    matches!(state, TaskState::InReview { .. } | TaskState::Failed { .. })
+}
+
 impl TaskFacts {
     /// Makes the table again, indexes and standings included.
     pub(crate) fn restore(self, world: &mut World) {
@@ -262,7 +288,8 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
         return declared(world, record.by, *project, tasks);
     }
     if let TaskEvent::Sought { agent, project, wait } = event {
-        let seeker = Seeker { project: *project, until: world.now.plus(*wait) };
+        let since = world.tasks.sought_since(*agent).unwrap_or(world.now);
+        let seeker = Seeker { project: *project, until: world.now.plus(*wait), since };
         world.tasks.seekers.insert(*agent, seeker);
     }
     if let TaskEvent::GaveUp { agent, .. } = event {
@@ -276,6 +303,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
     let now = world.now;
     let Some(task) = world.tasks.by_number.get_mut(&number) else { return };
     let owner = task.state.owner();
+    past::remember(task, record, now, event);
     let claimed =
         |by: Principal, start_by| TaskState::Open { claim: Some(Claim { by, since: now, start_by }) };
     let state = match event {
@@ -345,6 +373,7 @@ fn declared(world: &mut World, creator: Principal, project: ProjectId, new: &[Ne
             since: world.now,
             attempt: 1,
             lost: 0,
+            past: Vec::new(),
             state: TaskState::Open { claim: None },
             standing: Readiness::default(),
         });

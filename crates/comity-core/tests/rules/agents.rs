@@ -25,7 +25,7 @@ fn names() {
         bob joins as lead/dev",
         expect![[r#"
             ann joined
-            ann: refused (name_taken): ann is here already (agent_000000000001); choose another name, or end that agent with: comity agent bye ann
+            ann: refused (name_taken): ann is here already (agent_000000000001); choose another name, or end that agent with: agent_bye(agent="ann")
             human: refused (bad_input): "human" is a reserved name; choose another name
             Human: refused (bad_input): "Human" is a reserved name; choose another name
             everyone: refused (bad_input): "everyone" is a reserved name; choose another name
@@ -38,7 +38,7 @@ fn names() {
             ünal: refused (bad_input): "ünal" cannot be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
             a/b: refused (bad_input): "a/b" cannot be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
             ann.2_b-C joined
-            bob: refused (bad_input): "lead/dev" cannot be a role; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit"#]],
+            bob: refused (bad_input): there is no role lead/dev; use one of architect, developer, lead, qa, reviewer, writer, or define it in your settings, as [roles.NAME]"#]],
     );
 }
 
@@ -106,11 +106,11 @@ fn the_end_is_final() {
             bob waits for a.rs (ticket 1, 5m)
             a.rs of ann lapsed
             ann failed (its process died)
-            human: refused (agent_ended): ann has ended (its process died); join again with: comity agent join NAME
-            ann: refused (agent_ended): ann has ended (its process died); join again with: comity agent join NAME
-            ann: refused (agent_ended): ann has ended (its process died); join again with: comity agent join NAME
-            ann: refused (agent_ended): ann has ended (its process died); join again with: comity agent join NAME
-            ann: refused (agent_ended): ann has ended (its process died); join again with: comity agent join NAME
+            human: refused (agent_ended): ann has ended (its process died); join again with: agent_join(name="NAME")
+            ann: refused (agent_ended): ann has ended (its process died); join again with: agent_join(name="NAME")
+            ann: refused (agent_ended): ann has ended (its process died); join again with: agent_join(name="NAME")
+            ann: refused (agent_ended): ann has ended (its process died); join again with: agent_join(name="NAME")
+            ann: refused (agent_ended): ann has ended (its process died); join again with: agent_join(name="NAME")
             ann: failed
             bob: running"#]],
     );

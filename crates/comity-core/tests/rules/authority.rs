@@ -47,7 +47,7 @@ fn others_may_not() {
             bob: refused (not_allowed): a.rs is locked by ann ("mine") for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
             bob: refused (not_allowed): a.rs is locked by ann ("mine") for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
             bob: refused (not_allowed): a.rs is locked by ann ("mine") for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
-            bob: refused (not_held): you hold no lock on nothing.rs, and nobody else does; see what is held with: comity locks"#]],
+            bob: refused (not_held): nothing.rs is not locked, by you or anybody else; see what is held with: locks()"#]],
     );
 }
 
@@ -201,6 +201,6 @@ fn handing_to_somebody_who_has_ended() {
         expect![[r#"
             ann got a.rs (fence 1)
             bob completed (goodbye)
-            human: refused (agent_ended): bob has ended (goodbye); join again with: comity agent join NAME"#]],
+            human: refused (agent_ended): bob has ended (goodbye); join again with: agent_join(name="NAME")"#]],
     );
 }

@@ -167,7 +167,7 @@ fn the_leader_hears_who_is_idle_in_a_few_words() {
     let ann = stage.who("ann");
     let ask = ControlAsk::ReportIdle {
         reason: IdleReason::Available,
-        summary: "one two three four five six seven eight nine ten eleven twelve".into(),
+        summary: "one two three four five six seven eight nine ten".into(),
         task: Some("t1".into()),
         status: Some("done".into()),
     };
@@ -179,6 +179,13 @@ fn the_leader_hears_who_is_idle_in_a_few_words() {
     assert_eq!(shown, "ann waits for work: one two three four five six seven eight nine ten (task t1)");
     assert_eq!(stage.world.agents.find("ann").expect("ann").life.word(), "idle");
     assert!(!stage.ask("human", comity_core::Principal::Human, &Ask::Control(ask), None));
+    let long = ControlAsk::ReportIdle {
+        reason: IdleReason::Available,
+        summary: "one two three four five six seven eight nine ten eleven".into(),
+        task: None,
+        status: None,
+    };
+    assert!(!stage.ask("ann", ann, &Ask::Control(long), None), "nothing of it is cut off");
 }
 
 #[test]
@@ -206,4 +213,50 @@ fn who_ends_by_the_answer_that_it_asked_for_keeps_no_box() {
     assert!(approve(&mut stage, "top", 1));
     assert_eq!(stage.world.agents.live().count(), 0);
     assert_eq!(stage.world.mail.boxes().count(), 0);
+}
+
+#[test]
+fn whoever_is_made_to_end_ends_at_once() {
+    let mut stage = crew();
+    let force = |stage: &mut Stage, by: &str, agent: &str| {
+        let (who, agent) = (stage.who(by), stage.who(agent).agent().expect("an agent"));
+        stage.ask(by, who, &Ask::Control(ControlAsk::ForceShutdown { agent, reason: None }), None)
+    };
+    assert!(!force(&mut stage, "ann", "bob"), "ann does not lead bob");
+    stage.play("ann locks a.rs");
+    assert!(request(&mut stage, "lead", "ann"));
+    assert!(force(&mut stage, "lead", "ann"), "although it was asked already");
+    assert!(stage.world.agents.find("ann").is_err() && stage.world.agents.find("bob").is_ok());
+    comity_core::invariants::check(&stage.world).expect("a good world");
+}
+
+#[test]
+fn a_leader_hears_that_its_worker_has_ended() {
+    let mut stage = crew();
+    stage.play("ann crashes");
+    stage.play("lead reads");
+    assert!(
+        stage.said.contains(&"notice: ann, which you lead, has ended (failed: its process died)".to_owned()),
+        "{:?}",
+        stage.said
+    );
+    stage.play("lead ends bob");
+    stage.said.clear();
+    stage.play("lead reads");
+    assert!(!stage.said.iter().any(|line| line.starts_with("notice:")), "it did that itself");
+}
+
+#[test]
+fn looking_for_mail_that_is_not_there_leaves_nothing_in_the_log() {
+    let mut stage = crew();
+    let (before, who) = (stage.log.len(), stage.who("ann"));
+    let take =
+        |what| Ask::Mail(MailAsk::Take { bytes_max: 1 << 20, letters_max: 50, what, lease: MAIL_LEASE });
+    for what in [OfferFilter::All, OfferFilter::Letters] {
+        assert!(stage.ask("ann", who, &take(what), comity_core::Key::new("k1").as_ref()));
+    }
+    assert_eq!(stage.log.len(), before);
+    send(&mut stage, "bob", "ann", "hello");
+    assert!(stage.ask("ann", who, &take(OfferFilter::All), comity_core::Key::new("k1").as_ref()));
+    assert!(stage.log.iter().any(|record| matches!(record.event, Event::Mail(MailEvent::Offered { .. }))));
 }

@@ -18,7 +18,7 @@ fn two() {
             bob got b (fence 2)
             ann waits for b (ticket 1, 5m)
             bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (a), ann waits for bob (b); release what the others wait for, then ask again
-            bob: refused (locked): a is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann"#]],
+            bob: refused (locked): a is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["a"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else"#]],
     );
 }
 

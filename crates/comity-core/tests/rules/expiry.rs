@@ -47,7 +47,7 @@ fn dirty_work_is_kept_for_the_human() {
             ann got a.rs (fence 1)
             a.rs of ann lapsed
             a.rs of ann orphaned
-            bob: refused (locked): a.rs is orphaned: ann ("half done") left uncommitted work 0ms ago; take the work over: comity adopt a.rs; put it aside: comity rescue a.rs (its holder, its leader and the human may)
+            bob: refused (locked): a.rs is orphaned: ann ("half done") left uncommitted work 0ms ago; work on something else meanwhile; its holder, its leader or the human can take the work over: adopt(paths=["a.rs"]); or put it aside: rescue(paths=["a.rs"])
             bob waits for a.rs (ticket 1, 20s)
             notice: your lock on a.rs has expired over uncommitted work; it is kept until the human or a leader decides, or you lock it again
             ann was told
@@ -117,7 +117,7 @@ fn orphaned_work_is_as_old_as_its_end() {
             ann got a.rs (fence 1)
             a.rs of ann lapsed
             a.rs of ann orphaned
-            bob: refused (locked): a.rs is orphaned: ann left uncommitted work 2m ago; take the work over: comity adopt a.rs; put it aside: comity rescue a.rs (its holder, its leader and the human may)
+            bob: refused (locked): a.rs is orphaned: ann left uncommitted work 2m ago; work on something else meanwhile; its holder, its leader or the human can take the work over: adopt(paths=["a.rs"]); or put it aside: rescue(paths=["a.rs"])
             fence 1: a.rs is orphaned: ann left uncommitted work 2m ago"#]],
     );
 }
@@ -199,7 +199,7 @@ fn the_holder_revives_orphaned_work() {
             a.rs of ann lapsed
             a.rs of ann orphaned
             a.rs of ann renewed for 1m (fence 1)
-            bob: refused (locked): a.rs is locked by ann for 1m more (1m so far); wait with --wait, work on something else, or write to ann"#]],
+            bob: refused (locked): a.rs is locked by ann for 1m more (1m so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else"#]],
     );
 }
 
@@ -345,7 +345,7 @@ fn orphaned_work_of_the_dead_is_handed_over_not_extended() {
             a.rs of ann orphaned
             ann failed (its process died)
             human: refused (bad_input): ann has ended, and a.rs needs no time; hand it over to somebody, or release it
-            bob: refused (locked): a.rs is orphaned: ann left uncommitted work 0ms ago; take the work over: comity adopt a.rs; put it aside: comity rescue a.rs (its holder, its leader and the human may)
+            bob: refused (locked): a.rs is orphaned: ann left uncommitted work 0ms ago; work on something else meanwhile; its holder, its leader or the human can take the work over: adopt(paths=["a.rs"]); or put it aside: rescue(paths=["a.rs"])
             a.rs of ann handed to bob (fence 2)
             notice: the lock on a.rs was handed to you by the human ("finish it")
             bob was told"#]],

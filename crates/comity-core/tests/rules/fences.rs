@@ -69,7 +69,7 @@ fn a_guarded_act_needs_the_current_fence() {
             ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on
             bob got a.rs (fence 2)
             ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob ("bob's now") for 5m more (0ms so far); lock it again and look at what changed before you go on
-            ann: refused (locked): a.rs is locked by bob ("bob's now") for 5m more (0ms so far); wait with --wait, work on something else, or write to bob
+            ann: refused (locked): a.rs is locked by bob ("bob's now") for 5m more (0ms so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask bob: mail_send(to=["bob"], message="TEXT"); or work on something else
             bob: nothing changes"#]],
     );
 }

@@ -18,6 +18,7 @@ fn kinds(world: &World, who: Principal) -> Vec<&'static str> {
         InboxItem::Wish(_) => "wish",
         InboxItem::Mail { .. } => "mail",
         InboxItem::Task(_) => "task",
+        InboxItem::Ready(_) => "ready",
     };
     inbox::waiting_for(world, who).iter().map(kind).collect()
 }

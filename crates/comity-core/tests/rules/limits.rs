@@ -24,6 +24,7 @@ fn want(path: &str) -> Wanted {
         ttl: LOCK_TTL,
         reason: None,
         with_children: false,
+        worktree: None,
     }
 }
 
@@ -96,7 +97,7 @@ fn paths_in_one_ask() {
         &mut world,
         agent(1),
         &lock(vec![]),
-        expect!["refused (bad_input): nothing to lock was named; name a path: comity lock PATH"],
+        expect![[r#"refused (bad_input): nothing to lock was named; name a path: lock(paths=["PATH"])"#]],
     );
 }
 
@@ -227,9 +228,9 @@ fn agents_and_tokens() {
         &mut world,
         Principal::Human,
         &join(AGENTS_MAX as u64 + 1, "late"),
-        expect![
-            "refused (limit_reached): 10000 agents are here already; end agents that are not needed with: comity agent bye NAME"
-        ],
+        expect![[
+            r#"refused (limit_reached): 10000 agents are here already; end agents that are not needed with: agent_bye(agent="NAME")"#
+        ]],
     );
     let add = |number: usize| {
         Ask::Agent(AgentAsk::AddToken {

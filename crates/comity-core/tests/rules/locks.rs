@@ -14,7 +14,7 @@ fn an_exclusive_lock_keeps_others_out() {
         show locks",
         expect![[r#"
             ann got src/a.rs (fence 1)
-            bob: refused (locked): src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far); wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             bob got src/b.rs (fence 2)
             fence 1: src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far)
             fence 2: src/b.rs is locked by bob for 5m more (0ms so far)"#]],
@@ -32,7 +32,7 @@ fn shared_locks_go_together() {
         expect![[r#"
             ann got docs/ shared (fence 1)
             bob got docs/ shared (fence 2)
-            cid: refused (locked): docs/guide.md is not free: docs/ is locked shared by ann for 5m more (0ms so far); docs/ is locked shared by bob for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            cid: refused (locked): docs/guide.md is not free: docs/ is locked shared by ann for 5m more (0ms so far); docs/ is locked shared by bob for 5m more (0ms so far); wait for it: lock(paths=["docs/guide.md"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             cid got docs/ shared (fence 3)"#]],
     );
 }
@@ -51,9 +51,9 @@ fn a_refusal_says_who_why_since_until_and_how_many_wait() {
         expect![[r#"
             ann got src/ (fence 1)
             bob waits for src/a.rs (ticket 1, 5m)
-            cid: refused (locked): src/a.rs is not free: src/ is locked by ann ("the big move") for 5m 48s more (4m 12s so far); bob has waited for src/a.rs for 12s; 1 ask waits for it; wait with --wait, work on something else, or write to ann
+            cid: refused (locked): src/a.rs is not free: src/ is locked by ann ("the big move") for 5m 48s more (4m 12s so far); bob has waited for src/a.rs for 12s; 1 ask waits for it; wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             cid waits for src/ (ticket 2, 5m)
-            dan: refused (locked): src/a.rs is not free: src/ is locked by ann ("the big move") for 5m 48s more (4m 12s so far); bob has waited for src/a.rs for 12s; cid has waited for src/ for 0ms; 2 asks wait for it; wait with --wait, work on something else, or write to ann"#]],
+            dan: refused (locked): src/a.rs is not free: src/ is locked by ann ("the big move") for 5m 48s more (4m 12s so far); bob has waited for src/a.rs for 12s; cid has waited for src/ for 0ms; 2 asks wait for it; wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else"#]],
     );
 }
 
@@ -70,8 +70,8 @@ fn a_refusal_counts_up_to_the_moment_of_the_ask() {
         expect![[r#"
             bob joined
             ann got src/a.rs (fence 1)
-            bob: refused (locked): src/a.rs is locked by ann for 3m more (2m so far); wait with --wait, work on something else, or write to ann
-            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann for 3m more (2m so far); unlock gives back what is yours; the human and who leads its holder take it with: comity release src/a.rs
+            bob: refused (locked): src/a.rs is locked by ann for 3m more (2m so far); wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
+            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann for 3m more (2m so far); its holder releases it; you, as the human or its holder's leader, take it with: release(paths=["src/a.rs"], from="AGENT")
             bob: refused (not_allowed): src/a.rs is locked by ann for 3m more (2m so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
     );
 }
@@ -86,7 +86,7 @@ fn a_refusal_names_every_holder() {
         expect![[r#"
             ann got src/a.rs (fence 1)
             bob got src/b.rs shared (fence 2)
-            cid: refused (locked): src/*.rs is not free: src/a.rs is locked by ann for 5m more (0ms so far); src/b.rs is locked shared by bob ("reading") for 5m more (0ms so far); wait with --wait, work on something else, or write to ann"#]],
+            cid: refused (locked): src/*.rs is not free: src/a.rs is locked by ann for 5m more (0ms so far); src/b.rs is locked shared by bob ("reading") for 5m more (0ms so far); wait for it: lock(paths=["src/*.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else"#]],
     );
 }
 
@@ -103,11 +103,11 @@ fn globs_overlap_exactly() {
         dan locks docs/deep/guide.md",
         expect![[r#"
             ann got src/**/*.rs (fence 1)
-            bob: refused (locked): src/*/mod.rs is not free: src/**/*.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): src/*/mod.rs is not free: src/**/*.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["src/*/mod.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             bob got src/*/page.ts (fence 2)
-            bob: refused (locked): src is not free: src/**/*.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): src is not free: src/**/*.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["src"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             cid got {docs/*.md,tests/*.md} (fence 3)
-            dan: refused (locked): docs/guide.md is not free: {docs/*.md,tests/*.md} is locked by cid for 5m more (0ms so far); wait with --wait, work on something else, or write to cid
+            dan: refused (locked): docs/guide.md is not free: {docs/*.md,tests/*.md} is locked by cid for 5m more (0ms so far); wait for it: lock(paths=["docs/guide.md"], wait="60s"); or ask cid: mail_send(to=["cid"], message="TEXT"); or work on something else
             dan got docs/deep/guide.md (fence 4)"#]],
     );
 }
@@ -123,7 +123,7 @@ fn several_paths_are_all_or_nothing() {
         show locks",
         expect![[r#"
             ann got b.rs (fence 1)
-            bob: refused (locked): b.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): b.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["b.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             fence 1: b.rs is locked by ann for 5m more (0ms so far)
             bob got a.rs (fence 2)
             bob got c.rs (fence 3)
@@ -163,7 +163,7 @@ fn a_shared_lock_can_become_exclusive() {
             ann got a.rs shared (fence 1)
             a.rs of ann given up for an exclusive one
             ann got a.rs (fence 2)
-            bob: refused (locked): a.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): a.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             a.rs of ann renewed for 5m (fence 2)"#]],
     );
 }
@@ -183,7 +183,7 @@ fn one_ask_for_both_modes_gets_the_stronger() {
             a.rs of bob given back
             a.rs of ann given up for an exclusive one
             ann got a.rs (fence 3)
-            bob: refused (locked): a.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann"#]],
+            bob: refused (locked): a.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else"#]],
     );
 }
 
@@ -200,9 +200,9 @@ fn a_holder_may_lock_within_its_own() {
         expect![[r#"
             ann got src/ (fence 1)
             ann got src/a.rs (fence 2)
-            bob: refused (locked): src/a.rs is not free: src/ is locked by ann for 5m more (0ms so far); src/a.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): src/a.rs is not free: src/ is locked by ann for 5m more (0ms so far); src/a.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             src/ of ann given back
-            bob: refused (locked): src/a.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): src/a.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             fence 2: src/a.rs is locked by ann for 5m more (0ms so far)"#]],
     );
 }
@@ -224,7 +224,7 @@ fn giving_back() {
             ann got docs/x.md (fence 3)
             src/a.rs of ann given back
             src/b.rs of ann given back
-            ann: refused (not_held): you hold no lock on docs/y.md, and nobody else does; see what is held with: comity locks
+            ann: refused (not_held): docs/y.md is not locked, by you or anybody else; see what is held with: locks()
             docs/x.md of ann given back
             ann: nothing changes"#]],
     );
@@ -239,8 +239,8 @@ fn giving_back_what_somebody_else_holds_names_the_holder() {
         bob unlocks src/b.rs",
         expect![[r#"
             ann got src/a.rs (fence 1)
-            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far); unlock gives back what is yours; the human and who leads its holder take it with: comity release src/a.rs
-            bob: refused (not_held): you hold no lock on src/b.rs, and nobody else does; see what is held with: comity locks"#]],
+            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far); its holder releases it; you, as the human or its holder's leader, take it with: release(paths=["src/a.rs"], from="AGENT")
+            bob: refused (not_held): src/b.rs is not locked, by you or anybody else; see what is held with: locks()"#]],
     );
 }
 
@@ -255,7 +255,7 @@ fn projects_are_apart() {
         expect![[r#"
             ann got a.rs (fence 1)
             bob got a.rs (fence 2)
-            bob: refused (not_held): you hold no lock on a.rs: a.rs is locked by ann for 5m more (0ms so far); unlock gives back what is yours; the human and who leads its holder take it with: comity release a.rs
+            bob: refused (not_held): you hold no lock on a.rs: a.rs is locked by ann for 5m more (0ms so far); its holder releases it; you, as the human or its holder's leader, take it with: release(paths=["a.rs"], from="AGENT")
             fence 1: a.rs is locked by ann for 5m more (0ms so far)
             fence 2: a.rs is locked by bob for 5m more (0ms so far)"#]],
     );

@@ -2,6 +2,7 @@
 
 mod agents;
 mod authority;
+mod concerns;
 mod control;
 mod deadlock;
 mod decisions;
@@ -32,5 +33,6 @@ mod tasks;
 mod teams;
 mod tell;
 mod text;
+mod why;
 mod worktrees;
 mod writes;

@@ -1,9 +1,9 @@
 //! Branches that move: announced before, recorded after, by whoever finds out; each once.
 
+use comity_core::branch_moves::{Move, MoveAsk, MoveCause};
 use comity_core::commits::{Commit, CommitEvent, CommittedFile};
 use comity_core::limits::OPEN_MOVES_MAX;
 use comity_core::locks::LockEvent;
-use comity_core::moves::{Move, MoveAsk, MoveCause};
 use comity_core::{Ask, Event, Key, Principal};
 
 use crate::script::{Stage, project};

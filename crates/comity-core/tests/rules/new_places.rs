@@ -69,6 +69,27 @@ fn each_window_that_an_agent_may_have_opened_is_asked_about_when_something_is_de
 }
 
 #[test]
+fn what_else_is_decided_at_a_new_place_is_asked_about_until_that_is_settled() {
+    let mut scene = Scene::new();
+    let home = present().origin.expect("an origin").place();
+    let mut acts = |ask: Ask| {
+        scene.ask(asker(Proof::Terminal, "tmux > python3 > comity"), ask).expect("done");
+        let asked: Vec<(u64, String)> =
+            scene.world.people.unseen(&home).map(|act| (act.seq, act.act.to_string())).collect();
+        let seq = asked.last().map_or(0, |(seq, _)| *seq);
+        (asked.into_iter().map(|(_, act)| act).collect::<Vec<_>>().join(" "), seq)
+    };
+    assert_eq!(acts(lock("src/c.rs")).0, "lock_acquired", "it looks harmless");
+    assert_eq!(acts(limit(9)).0, "lock_acquired agents_limited");
+    assert_eq!(acts(lock("src/d.rs")).0, "lock_acquired agents_limited", "that decides nothing");
+    let (asked, up_to) = acts(limit(8));
+    assert_eq!(asked, "lock_acquired agents_limited", "each kind of act once");
+    scene.ask(present(), Ask::Person(PersonAsk::Recognise { up_to, place: home.clone() })).expect("shown");
+    scene.ask(asker(Proof::Terminal, "tmux > python3 > comity"), limit(7)).expect("done");
+    assert_eq!(scene.world.people.unseen(&home).count(), 0, "it is a place like others now");
+}
+
+#[test]
 fn a_question_is_settled_at_home_and_shown_once_in_each_other_window() {
     let mut scene = Scene::new();
     let kind = "tmux: server > sh > comity";

@@ -28,10 +28,11 @@ fn work_of_the_dead_is_kept_and_its_leader_is_told() {
             bob waits for a.rs (ticket 1, 5m)
             a.rs of ann lapsed
             ann failed (its process died)
-            cid: refused (locked): a.rs is not free: a.rs was locked by ann; its files are being looked at; bob has waited for a.rs for 0ms; 1 ask waits for it; wait with --wait: looking takes a moment
+            cid: refused (locked): a.rs is not free: a.rs was locked by ann; its files are being looked at; bob has waited for a.rs for 0ms; 1 ask waits for it; wait for it: lock(paths=["a.rs"], wait="60s") (looking takes a moment)
             a.rs of ann orphaned
             bob waits no more for what was left
             fence 1: a.rs is orphaned: ann left uncommitted work 0ms ago
+            notice: ann, which you lead, has ended (failed: its process died)
             notice: ann left uncommitted work in a.rs; take it over, hand it to somebody, or release it
             lead was told
             a.rs of ann handed to lead (fence 2)
@@ -130,7 +131,7 @@ fn a_lock_that_is_meant_for_those_below_is_only_that() {
             main got a.rs (fence 2)
             a.rs of main renewed for 5m (fence 2)
             a.rs of main renewed for 5m (fence 2)
-            sub: refused (locked): a.rs is locked by main for 5m more (0ms so far); wait with --wait, work on something else, or write to main
+            sub: refused (locked): a.rs is locked by main for 5m more (0ms so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask main: mail_send(to=["main"], message="TEXT"); or work on something else
             fence 2: a.rs is locked by main for 5m more (0ms so far)"#]],
     );
 }
@@ -239,6 +240,21 @@ fn a_server_that_is_killed_again_and_again_keeps_nothing_of_the_dead() {
 }
 
 #[test]
+fn who_is_silent_with_its_leader_over_restarts_ends_once() {
+    let mut stage = Stage::default();
+    ["lead joins", "ann joins under lead", "ann locks a.rs", "lead locks b.rs"]
+        .iter()
+        .for_each(|line| stage.play(line));
+    start(&mut stage, 100);
+    start(&mut stage, 700);
+    let said = |text: &str| stage.said.iter().filter(|line| line.contains(text)).count();
+    for once in ["lead exited", "ann terminated (lead ended)", "a.rs of ann lapsed", "b.rs of lead lapsed"] {
+        assert_eq!(said(once), 1, "{once}: {:#?}", stage.said);
+    }
+    assert_eq!(said("ann exited"), 0, "{:#?}", stage.said);
+}
+
+#[test]
 fn what_is_put_aside_is_taken_over_first() {
     check(
         "
@@ -262,14 +278,14 @@ fn what_is_put_aside_is_taken_over_first() {
             ann got a.rs (fence 1)
             ann got b.rs (fence 2)
             bob joined
-            human: refused (bad_input): b.rs is locked by ann for 30m more (0ms so far), so there is nothing to adopt; ask for it: comity mail send ann -m TEXT
+            human: refused (bad_input): b.rs is locked by ann for 30m more (0ms so far), so there is nothing to adopt; ask for it: mail_send(to=["ann"], message="TEXT")
             a.rs of ann lapsed
             a.rs of ann orphaned
             bob: refused (not_allowed): a.rs is orphaned: ann left uncommitted work 0ms ago, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
-            human: refused (bad_input): what was put aside is not yours any more; see whose it is with: comity locks
+            human: refused (bad_input): what was put aside is not yours any more; see whose it is with: locks()
             a.rs of ann handed to the human (fence 3)
-            ann: refused (locked): a.rs is locked by the human for 5m more (1m so far); wait with --wait, work on something else, or write to the human
-            ann: refused (locked): a.rs is locked by the human for 3m more (3m so far); wait with --wait, work on something else, or write to the human
+            ann: refused (locked): a.rs is locked by the human for 5m more (1m so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask the human; or work on something else
+            ann: refused (locked): a.rs is locked by the human for 3m more (3m so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask the human; or work on something else
             a.rs of the human put aside
             ann got a.rs (fence 4)"#]],
     );

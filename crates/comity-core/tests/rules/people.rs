@@ -133,7 +133,15 @@ fn path(text: &str) -> PathPattern {
 pub(crate) fn lock(text: &str) -> Ask {
     let (project, mode, ttl) = (ProjectId::from_bits(PROJECT), LockMode::Exclusive, Millis::minutes(5));
     Ask::Lock(LockAsk::Lock {
-        wants: vec![Wanted { project, pattern: path(text), mode, ttl, reason: None, with_children: false }],
+        wants: vec![Wanted {
+            project,
+            pattern: path(text),
+            mode,
+            ttl,
+            reason: None,
+            with_children: false,
+            worktree: None,
+        }],
         wait: None,
     })
 }

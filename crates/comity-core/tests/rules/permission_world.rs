@@ -2,6 +2,7 @@
 
 use comity_core::agents::{AgentAsk, Process, Profile};
 use comity_core::limits::PERMISSION_WAIT;
+use comity_core::next_call::spell_plainly;
 use comity_core::permissions::{
     Answer, Commands, Hearing, KeptAnswer, Pattern, PermissionAsk, PermissionEvent, ProjectFile, RequestId,
     RequestState, RuleEffect, RuleId, RuleScope, ToolCall, ToolClass,
@@ -94,7 +95,7 @@ impl PermissionWorld {
         mailbox
             .into_iter()
             .flat_map(|mailbox| mailbox.controls())
-            .map(|(_, one)| one.control.to_string())
+            .map(|(_, one)| spell_plainly(&one.control.to_string()).into_owned())
             .collect()
     }
 

@@ -173,6 +173,9 @@ fn a_plan_is_approved_or_rejected_by_who_is_above() {
     assert!(said(stage.ask(who(ANN), submit("  "))).contains("empty"));
     stage.ask(who(ANN), submit("first")).expect("submitted");
     stage.ask(who(ANN), submit("second")).expect("submitted");
+    let shown =
+        r#"ann shows you a plan; answer with: plan_approve(id="2"), or: plan_reject(id="2", feedback="WHY")"#;
+    stage.hears(LEAD, &[&format!("{shown}\nsecond")]);
     let plans: Vec<(RequestId, &str)> =
         stage.world.permissions.plans().map(|plan| (plan.id, plan.state.word())).collect();
     assert_eq!(plans.iter().map(|plan| plan.1).collect::<Vec<_>>(), ["withdrawn", "waiting"]);
@@ -193,8 +196,7 @@ fn a_plan_is_approved_or_rejected_by_who_is_above() {
         ANN,
         &["you are in the mode plan now, by the human", "your plan was approved; go on in the mode ask"],
     );
-    let shown = "ann shows you a plan; answer with: comity plan approve";
-    assert_eq!(stage.heard(LEAD).iter().filter(|text| text.starts_with(shown)).count(), 2);
+    stage.hears(LEAD, &[]);
     stage.folds();
 }
 
@@ -210,10 +212,39 @@ fn who_went_on_is_told() {
     stage.ask(who(ANN), ask).expect("asked");
     stage.hears(
         LEAD,
-        &["ann asks for permission (Bash: make); answer with: comity permissions allow 1, or deny 1 --reason WHY"],
+        &[r#"ann asks for permission (Bash: make); answer with: permission_allow(id="1"), or: permission_deny(id="1", reason="WHY")"#],
     );
     stage.answer(who(LEAD), RequestId(1), &call, allow()).expect("answered");
+    stage.hears(LEAD, &[]);
     stage.hears(ANN, &["request 1 (Bash: make) was allowed; try again"]);
+}
+
+#[test]
+fn what_is_not_so_any_more_is_not_told() {
+    let mut stage = PermissionWorld::new();
+    let ask = |stage: &mut PermissionWorld, call: &ToolCall| {
+        let call = Box::new(call.clone());
+        let request = PermissionAsk::Request { call, wait: PERMISSION_WAIT, hearing: Hearing::Told };
+        stage.ask(who(ANN), request).expect("asked");
+    };
+    let call = shell("make");
+    ask(&mut stage, &call);
+    stage.answer(who(LEAD), RequestId(1), &call, allow()).expect("answered");
+    stage.hears(ANN, &["request 1 (Bash: make) was allowed; try again"]);
+    assert_eq!(stage.tries(ANN, &call), "may");
+    stage.hears(ANN, &[]);
+
+    ask(&mut stage, &call);
+    stage.answer(who(LEAD), RequestId(2), &call, allow()).expect("answered");
+    stage.pass(PERMISSION_KEPT);
+    stage.hears(ANN, &[]);
+
+    ask(&mut stage, &call);
+    assert_eq!(stage.heard(LEAD).len(), 1);
+    stage.pass(PERMISSION_WAIT);
+    stage.hears(LEAD, &[]);
+    stage.hears(ANN, &["request 3 (Bash: make) was not answered in time; ask again"]);
+    stage.folds();
 }
 
 #[test]

@@ -4,7 +4,7 @@ use comity_core::agents::{AgentAsk, Ending, Process, Profile};
 use comity_core::limits::PERMISSION_WAIT;
 use comity_core::permissions::{
     Answer, Hearing, KeptAnswer, PermissionAsk, PermissionEvent, PlanAnswer, RequestId, RuleEffect, RuleId,
-    RuleScope, ToolClass,
+    RuleScope, ToolClass, mode_of,
 };
 use comity_core::roles::Mode;
 use comity_core::teams::TeamAsk;
@@ -116,13 +116,21 @@ proptest! {
             let done = stage.run(who, &ask);
             prop_assert!(!(is_use && done.is_ok()), "{who} may do it: {act:?}");
         }
-        let yes = stage.log.iter().find(|record| matches!(
-            &record.event,
-            Event::Permission(
+        // Whoever started an agent answers its plan, and that lets it do no more than itself may.
+        let answers_below = |asker: AgentId, by: Principal| {
+            let parent = stage.world.agents.get(asker).and_then(|agent| agent.profile.parent);
+            parent.is_some_and(|parent| {
+                Principal::Agent(parent) == by && mode_of(&stage.world, asker) <= mode_of(&stage.world, parent)
+            })
+        };
+        let yes = stage.log.iter().find(|record| match &record.event {
+            Event::Permission(PermissionEvent::PlanApproved { asker, by, .. }) => !answers_below(*asker, *by),
+            Event::Permission(event) => matches!(
+                event,
                 PermissionEvent::Allowed { .. } | PermissionEvent::Used { .. } | PermissionEvent::Passed { .. }
-                    | PermissionEvent::PlanApproved { .. }
-            )
-        ));
+            ),
+            _ => false,
+        });
         prop_assert!(yes.is_none(), "{yes:?}");
     }
 }

@@ -43,7 +43,7 @@ fn nobody_overtakes_a_waiter() {
         expect![[r#"
             ann got src/a.rs (fence 1)
             bob waits for src/ (ticket 1, 5m)
-            cid: refused (locked): src/b.rs is not free: bob has waited for src/ for 0ms; 1 ask waits for it; wait with --wait, work on something else, or write to bob
+            cid: refused (locked): src/b.rs is not free: bob has waited for src/ for 0ms; 1 ask waits for it; wait for it: lock(paths=["src/b.rs"], wait="60s"); or ask bob: mail_send(to=["bob"], message="TEXT"); or work on something else
             cid waits for src/b.rs (ticket 2, 5m)
             src/a.rs of ann given back
             bob got src/ (fence 2)
@@ -92,7 +92,7 @@ fn who_wants_something_else_does_not_wait() {
             ann got a.rs (fence 1)
             bob waits for a.rs and b.rs (ticket 1, 5m)
             cid got c.rs (fence 2)
-            cid: refused (locked): b.rs is not free: bob has waited for b.rs for 0ms; 1 ask waits for it; wait with --wait, work on something else, or write to bob"#]],
+            cid: refused (locked): b.rs is not free: bob has waited for b.rs for 0ms; 1 ask waits for it; wait for it: lock(paths=["b.rs"], wait="60s"); or ask bob: mail_send(to=["bob"], message="TEXT"); or work on something else"#]],
     );
 }
 

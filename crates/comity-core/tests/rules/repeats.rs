@@ -69,7 +69,7 @@ fn a_refusal_is_not_remembered() {
         bob locks a.rs key k1",
         expect![[r#"
             ann got a.rs (fence 1)
-            bob: refused (locked): a.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): a.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             a.rs of ann given back
             bob got a.rs (fence 2)"#]],
     );

@@ -27,6 +27,7 @@ pub(crate) fn check(script: &str, expect: Expect) {
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
         stage.play(line);
         invariants::check(&stage.world).unwrap_or_else(|wrong| panic!("after `{line}`: {wrong}"));
+        stage.whoever_is_told_is_concerned();
     }
     let mut again = World::new(Timeouts::default());
     stage.log.iter().for_each(|record| again.apply(record));
@@ -100,6 +101,22 @@ pub(crate) fn span(text: &str) -> Millis {
 }
 
 impl Stage {
+    /// When it is now.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// What somebody is told of is found in the log by their name.
+    fn whoever_is_told_is_concerned(&self) {
+        for agent in self.world.agents.iter() {
+            let records =
+                agent.notices.iter().map(|notice| self.log.iter().find(|record| record.seq == notice.id));
+            for record in records.flatten() {
+                assert!(record.concerns_agent(agent.id), "{} is told of {record:?}", agent.profile.name);
+            }
+        }
+    }
+
     pub(crate) fn play(&mut self, line: &str) {
         let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
         match (first, rest) {
@@ -147,6 +164,7 @@ impl Stage {
                     ttl,
                     reason: reason.clone(),
                     with_children: words.plain.contains(&"with-children"),
+                    worktree: None,
                 });
                 Ask::Lock(LockAsk::Lock { wants: wants.collect(), wait: words.span("waiting") })
             }
@@ -160,6 +178,7 @@ impl Stage {
                     ttl,
                     reason: None,
                     with_children: false,
+                    worktree: None,
                 };
                 Ask::Lock(LockAsk::Lock {
                     wants: [LockMode::Shared, LockMode::Exclusive].map(want).into(),
@@ -168,8 +187,11 @@ impl Stage {
             }
             "locks-elsewhere" => {
                 let (project, mode, ttl) = (ProjectId::from_bits(2), LockMode::Exclusive, LOCK_TTL);
-                let want =
-                    |pattern| Wanted { project, pattern, mode, ttl, reason: None, with_children: false };
+                let (reason, with_children, worktree) = (None, false, None);
+                let want = |pattern| {
+                    let (reason, worktree) = (reason.clone(), worktree.clone());
+                    Wanted { project, pattern, mode, ttl, reason, with_children, worktree }
+                };
                 Ask::Lock(LockAsk::Lock { wants: patterns.into_iter().map(want).collect(), wait: None })
             }
             "unlocks" if words.plain == ["everything"] => Ask::Lock(LockAsk::UnlockAll),
@@ -207,7 +229,10 @@ impl Stage {
             }
             "reads" => {
                 let notices = self.world.agents.get(agent).expect("an agent").notices.clone();
-                self.said.extend(notices.iter().map(|notice| format!("notice: {}", notice.what)));
+                self.said.extend(notices.iter().map(|notice| {
+                    let what = notice.what.to_string();
+                    format!("notice: {}", comity_core::next_call::spell_plainly(&what))
+                }));
                 Ask::Notice(NoticeAsk::Take)
             }
             "ends" => {

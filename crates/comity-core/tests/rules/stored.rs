@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use comity_core::snapshot::Snapshot;
 use comity_core::world::Timeouts;
-use comity_core::{AgentId, Event, Principal, Record, Timestamp, World};
+use comity_core::{AgentId, Event, Principal, Record, Timestamp, World, event};
 use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 
@@ -26,6 +26,19 @@ fn no_kind_of_event_is_left_out() {
     let stored: BTreeSet<String> = EVENTS.lines().filter_map(kind).collect();
     let missing: Vec<String> = kinds().difference(&stored).cloned().collect();
     assert_eq!(missing, Vec::<String>::new(), "add one of each to stored_events.jsonl");
+}
+
+#[test]
+fn every_type_of_event_has_its_name_in_the_list() {
+    let named: BTreeSet<(&str, &str)> = event::EVENT_TYPES.iter().copied().collect();
+    let events = EVENTS.lines().map(|line| serde_json::from_str::<Event>(line).expect(line));
+    let stored: BTreeSet<(&str, &str)> =
+        events.map(|event| (event.kind().action, event.kind().stream)).collect();
+    let unnamed: Vec<_> = stored.difference(&named).collect();
+    assert!(unnamed.is_empty(), "add to event/types.rs: {unnamed:?}");
+    // These are variants of others, by what is in them.
+    let variants = named.difference(&stored).map(|(_, stream)| *stream).collect::<Vec<_>>();
+    assert_eq!(variants, ["mail:sent"]);
 }
 
 /// Whoever was told of one of these may rely on it after a power cut; a move of a branch is intended before it is made.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use comity_core::agents::AgentEvent;
+use comity_core::branch_moves::MoveEvent;
 use comity_core::commits::CommitEvent;
 use comity_core::locks::{LockEvent, LockMode, ReleaseCause, WaitEnding, Wanted};
-use comity_core::moves::MoveEvent;
 use comity_core::notices::NoticeEvent;
 use comity_core::projects::ProjectEvent;
 use comity_core::reads::ReadEvent;
@@ -151,7 +151,7 @@ fn what(wanted: &Wanted) -> String {
 
 /// A refusal as a person sees it: its code, its sentence, its next step.
 pub(crate) fn refusal(no: &Refusal) -> String {
-    format!("refused ({}): {no}; {}", no.code(), no.hint())
+    format!("refused ({}): {no}; {}", no.code(), comity_core::next_call::spell_plainly(&no.hint()))
 }
 
 /// All locks: on what, whose, why, how old, for how long.

@@ -15,9 +15,9 @@ use super::not_committed::NotCommitted;
 use super::publish::{Publication, Published};
 use super::request::CommitRequest;
 use crate::Repository;
+use crate::dot_git::pointer;
+use crate::fair_lock::FairLock;
 use crate::git::{Git, UnknownState};
-use crate::marker::pointer;
-use crate::turn::Turn;
 use crate::unfinished::Unfinished;
 
 /// How often a commit is built anew because somebody else was quicker.
@@ -29,7 +29,7 @@ const POLITE_ATTEMPTS: usize = 2;
 pub(super) struct Committing<'a> {
     pub(super) git: &'a Git<'a>,
     pub(super) commit_dir: &'a CommitDir,
-    pub(super) turn: &'a Turn,
+    pub(super) turn: &'a FairLock,
     pub(super) repository: &'a Repository,
     pub(super) request: &'a CommitRequest<'a>,
     pub(super) deadline: Instant,
@@ -82,7 +82,7 @@ impl Committing<'_> {
             before_publish(&next).map_err(NotCommitted::Refused)?;
             let (commit, changes) = (built.commit.clone(), built.changes.clone());
             match self.publication(&found, built).publish(lock)? {
-                Published::Overtaken { problem: said } => problem = said,
+                Published::Overtaken { problem: output } => problem = output,
                 Published::Done(index) => {
                     let overtaken = self.overtaken(first_head, found.head.as_deref());
                     let made = PublishedCommit { commit, branch, changes, overtaken, index };
@@ -112,6 +112,7 @@ impl Committing<'_> {
             common_dir: self.repository.common_dir(),
             found,
             built,
+            finishes: None,
             message: self.request.message,
             deadline: self.deadline,
         }
@@ -127,7 +128,7 @@ impl Committing<'_> {
 }
 
 /// The branch that is checked out, if one is.
-fn branch(git: &Git<'_>) -> Result<Option<String>, UnknownState> {
+pub(super) fn branch(git: &Git<'_>) -> Result<Option<String>, UnknownState> {
     let head = git.worktree().git_dir.join("HEAD");
     let text = pointer(&head).ok().flatten().unwrap_or_default();
     // Where refs are kept in tables, the file is there for show.
@@ -136,10 +137,10 @@ fn branch(git: &Git<'_>) -> Result<Option<String>, UnknownState> {
         return Ok(Some(String::from_utf8_lossy(name).into_owned()));
     }
     let mut call = git.call("symbolic-ref").args(["--quiet", "HEAD"]);
-    let said = call.said()?;
-    match said.status.code() {
-        Some(0) => Ok(Some(String::from_utf8_lossy(said.stdout.trim_ascii()).into_owned())),
+    let output = call.output()?;
+    match output.status.code() {
+        Some(0) => Ok(Some(String::from_utf8_lossy(output.stdout.trim_ascii()).into_owned())),
         Some(1) => Ok(None),
-        _ => Err(call.failure(&said)),
+        _ => Err(call.failure(&output)),
     }
 }

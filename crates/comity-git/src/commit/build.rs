@@ -161,20 +161,32 @@ impl CommitBuilder<'_> {
     }
 
     fn commit(&self, tree: &str, message: &str) -> Result<String, UnknownState> {
-        let end = if message.ends_with('\n') { "" } else { "\n" };
-        let message = [message, end].concat();
-        let mut call = self.git.call("commit-tree").args(["--no-gpg-sign", "-F", "-"]).input(message);
-        if let Some(head) = &self.found.head {
-            call = call.args(["-p", head]);
-        }
-        if let Some(Author { name, email }) = self.request.author {
-            call = call.env("GIT_AUTHOR_NAME", name).env("GIT_AUTHOR_EMAIL", email);
-            if !knows_committer(self.git) {
-                call = call.env("GIT_COMMITTER_NAME", name).env("GIT_COMMITTER_EMAIL", email);
-            }
-        }
-        call.arg(tree).word()
+        let parents: Vec<&str> = self.found.head.as_deref().into_iter().collect();
+        commit_tree(self.git, self.request.author, &parents, tree, message)
     }
+}
+
+/// Makes a commit of a tree.
+pub(super) fn commit_tree(
+    git: &Git<'_>,
+    author: Option<Author<'_>>,
+    parents: &[&str],
+    tree: &str,
+    message: &str,
+) -> Result<String, UnknownState> {
+    let end = if message.ends_with('\n') { "" } else { "\n" };
+    let message = [message, end].concat();
+    let mut call = git.call("commit-tree").args(["--no-gpg-sign", "-F", "-"]).input(message);
+    for parent in parents {
+        call = call.args(["-p", parent]);
+    }
+    if let Some(Author { name, email }) = author {
+        call = call.env("GIT_AUTHOR_NAME", name).env("GIT_AUTHOR_EMAIL", email);
+        if !knows_committer(git) {
+            call = call.env("GIT_COMMITTER_NAME", name).env("GIT_COMMITTER_EMAIL", email);
+        }
+    }
+    call.arg(tree).word()
 }
 
 /// Whether git's settings say who commits here.

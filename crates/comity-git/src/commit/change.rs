@@ -23,7 +23,6 @@ pub struct FileChange {
 /// What a tree or an index has at a path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FileVersion {
-    /// What kind of file it is.
     pub mode: FileMode,
     /// The hash of its contents, in hexadecimal digits.
     pub hash: String,
@@ -117,8 +116,8 @@ pub(super) fn changes_between(
 }
 
 /// Reads what `--raw -z` says, sorted by path.
-pub(super) fn read_raw(said: &[u8]) -> Result<Vec<FileChange>, UnknownState> {
-    let mut parts = parts(said);
+pub(super) fn read_raw(output: &[u8]) -> Result<Vec<FileChange>, UnknownState> {
+    let mut parts = parts(output);
     let mut changes = Vec::new();
     while let Some(meta) = parts.next() {
         let change = parts.next().and_then(|path| read_one(meta, path));
@@ -145,8 +144,8 @@ mod tests {
     fn raw_comparisons() {
         let (a, b, none) = ("a".repeat(40), "b".repeat(40), "0".repeat(40));
         let check = |modes: &str, hashes: [&str; 2], letter: &str, kind: ChangeKind| {
-            let said = format!(":{modes} {} {} {letter}\0odd\nname\0", hashes[0], hashes[1]);
-            let changes = read_raw(said.as_bytes()).expect("readable");
+            let output = format!(":{modes} {} {} {letter}\0odd\nname\0", hashes[0], hashes[1]);
+            let changes = read_raw(output.as_bytes()).expect("readable");
             assert_eq!(changes.len(), 1);
             assert_eq!((changes[0].kind(), changes[0].path.to_str()), (kind, Some("odd\nname")));
         };

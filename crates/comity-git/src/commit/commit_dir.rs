@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::not_committed::NotCommitted;
-use crate::marker::found;
+use crate::dot_git::found;
 use crate::umask::{as_user, share};
 
 /// The name of the directory.

@@ -21,8 +21,8 @@ pub(crate) fn filtered<'p>(
     }
     let input: Vec<u8> =
         paths.iter().flat_map(|path| [path.as_os_str().as_bytes(), b"\0"].concat()).collect();
-    let said = git.call("check-attr").args(["-z", "--stdin", "filter"]).input(input).done()?;
-    let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+    let output = git.call("check-attr").args(["-z", "--stdin", "filter"]).input(input).done()?;
+    let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
     let mut found = Vec::new();
     // <path> NUL filter NUL <value> NUL
     for triple in fields.chunks(3) {
@@ -32,7 +32,7 @@ pub(crate) fn filtered<'p>(
                 found.push((to_path(path), String::from_utf8_lossy(value).into_owned()));
             }
             [b""] => {}
-            _ => return Err(unreadable("git check-attr", &said)),
+            _ => return Err(unreadable("git check-attr", &output)),
         }
     }
     Ok(found)

@@ -8,8 +8,8 @@ use super::not_committed::NotCommitted;
 use super::request::MESSAGE_BYTES_MAX;
 use crate::call::GitCall;
 use crate::confiner::Confiner;
+use crate::dot_git::open_plain;
 use crate::git::Git;
-use crate::marker::open_plain;
 
 /// Lets `pre-commit` look at the index that is to be committed, and change contents in it.
 pub(super) fn pre_commit<'a>(
@@ -52,10 +52,10 @@ fn hook<'a>(git: &Git<'a>, confiner: Option<&'a Confiner>, index: &Path) -> GitC
 }
 
 fn run(hook: &'static str, mut call: GitCall<'_>) -> Result<(), NotCommitted> {
-    let said = call.said()?;
-    if said.status.success() {
+    let output = call.output()?;
+    if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    Err(NotCommitted::HookRefused { hook, said })
+    let output = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(NotCommitted::HookRefused { hook, output })
 }

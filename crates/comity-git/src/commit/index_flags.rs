@@ -1,7 +1,9 @@
 //! Whether an index may hide changes: a look at its flags, to spare a call of git where there are none.
 
-use std::fs;
+use std::io::Read;
 use std::path::Path;
+
+use crate::dot_git::open_plain;
 
 /// Bytes before the hash of an entry: times, device, inode, mode, owner and size of the file.
 const STAT_BYTES: usize = 40;
@@ -17,9 +19,11 @@ const SPLIT: &[u8] = b"link";
 
 /// Whether an entry of the index has a flag that hides changes; what cannot be read may.
 pub(super) fn may_hide(index: &Path) -> bool {
-    match fs::read(index) {
-        Ok(bytes) => has_flags(&bytes).unwrap_or(true),
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    let mut bytes = Vec::new();
+    match open_plain(index) {
+        Ok(Some(mut file)) => file.read_to_end(&mut bytes).is_err() || has_flags(&bytes).unwrap_or(true),
+        Ok(None) => index.symlink_metadata().is_ok(),
+        Err(_) => true,
     }
 }
 
@@ -66,6 +70,7 @@ fn flags(bytes: &[u8]) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::PathBuf;
     use std::process::Command;
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::commit_dir::CommitDir;
 use super::not_committed::NotCommitted;
 use crate::case::FileIdentity;
-use crate::marker::found;
+use crate::dot_git::found;
 use crate::umask::as_user;
 
 /// How long another git may hold the index before we give up.
@@ -23,7 +23,6 @@ pub(super) struct IndexLock {
     names: Names,
 }
 
-/// Where the lock is, and its other name.
 struct Names {
     lock: PathBuf,
     held: PathBuf,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::change::FileVersion;
 use super::commit_dir::CommitDir;
 use super::not_committed::NotCommitted;
-use crate::marker::open_plain;
+use crate::dot_git::open_plain;
 use crate::parse::to_path;
 
 /// The name of the note.
@@ -58,7 +58,6 @@ impl Journal {
         Journal::from_bytes(&bytes).ok_or_else(problem).map(Some)
     }
 
-    /// Everything that it says is done.
     pub(super) fn remove(commit_dir: &CommitDir) -> Result<(), NotCommitted> {
         fs::remove_file(commit_dir.path(NAME)).map_err(|error| commit_dir.fault(NAME, &error))
     }

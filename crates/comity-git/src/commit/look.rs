@@ -70,7 +70,12 @@ pub(super) fn look(
         return Ok(CommitCandidates::default());
     }
     let index = git.worktree().git_dir.join("index");
-    let is_small = index.metadata().map_or(0, |metadata| metadata.len()) <= SMALL_INDEX_BYTES;
+    let index_metadata = index.metadata();
+    if index_metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
+        // Git would wait for it.
+        return Err(NotCommitted::fault(format!("{} is no plain file", index.display())));
+    }
+    let is_small = index_metadata.map_or(0, |metadata| metadata.len()) <= SMALL_INDEX_BYTES;
     let specs = if is_small { Vec::new() } else { specs(&looked_at, case) };
     let query = StatusQuery { specs: &specs, ignored: true, submodules: true };
     let status = || WorktreeStatus::ask(git, query);

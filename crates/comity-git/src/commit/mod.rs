@@ -16,6 +16,7 @@ mod index_flags;
 mod index_lock;
 mod journal;
 mod look;
+mod merging;
 mod not_committed;
 mod presence;
 mod private_index;
@@ -33,13 +34,14 @@ use std::time::{Duration, Instant};
 use comity_core::Refusal;
 
 use crate::Repository;
+use crate::dot_git::{self, DotGit};
+use crate::fair_lock::{FairLock, FairLockError};
 use crate::git::Git;
-use crate::marker::{self, Marker};
-use crate::turn::{NoTurn, Turn};
 use crate::worktrees::WorktreeDirs;
 use attempts::Committing;
 use commit_dir::CommitDir;
 use heal::settle;
+use merging::OngoingMerge;
 
 pub use answer::{
     CommitOutcome, CommitReport, Committed, Confirmation, Dirty, FirstOf, LISTED_MAX, Missing, MissingReason,
@@ -76,7 +78,15 @@ pub fn commit(
     let commit_dir = &CommitDir::open(&worktree.git_dir)?;
     settle(git, commit_dir, deadline)?;
     let committing = Committing { git, commit_dir, turn: &turn, repository, request, deadline };
-    let (found, made) = committing.attempts(before_publish)?;
+    let (found, made) = match OngoingMerge::begun(git) {
+        Some(merge) if !merge.is_made(git)? => committing.finish_merge(&merge, before_publish)?,
+        begun => {
+            if begun.is_some() {
+                OngoingMerge::clear(git);
+            }
+            committing.attempts(before_publish)?
+        }
+    };
     // Nobody has to wait for us to look back.
     drop(turn);
     Ok(report::answer(git, request, &found, made))
@@ -91,22 +101,22 @@ pub fn heal(repository: &Repository, patience: Duration) -> Result<Healed, NotCo
 }
 
 /// Waits until all earlier commits in a repository are done.
-fn turn_to_commit(common_dir: &Path, deadline: Instant) -> Result<Turn, NotCommitted> {
+fn turn_to_commit(common_dir: &Path, deadline: Instant) -> Result<FairLock, NotCommitted> {
     let commit_dir = CommitDir::open(common_dir)?;
-    Turn::wait(&commit_dir.path(LOCK_FILE), deadline).map_err(|no_turn| match no_turn {
-        NoTurn::Busy => NotCommitted::Busy,
-        NoTurn::Disk(error) => commit_dir.fault(LOCK_FILE, &error),
+    FairLock::wait(&commit_dir.path(LOCK_FILE), deadline).map_err(|no_turn| match no_turn {
+        FairLockError::Busy => NotCommitted::Busy,
+        FairLockError::Disk(error) => commit_dir.fault(LOCK_FILE, &error),
     })
 }
 
 fn worktree(repository: &Repository) -> Result<WorktreeDirs, NotCommitted> {
     let root = repository.root();
     let gone = || NotCommitted::fault(format!("{} is not a worktree any more", root.display()));
-    match marker::look(root) {
-        Ok(Marker::Leads(dirs)) if repository.is_same_project(&dirs.common_dir) => {
+    match dot_git::look(root) {
+        Ok(DotGit::Leads(dirs)) if repository.is_same_project(&dirs.common_dir) => {
             Ok(WorktreeDirs { root: root.to_owned(), git_dir: dirs.git_dir })
         }
-        Ok(Marker::Leads(_) | Marker::Broken | Marker::None) => Err(gone()),
+        Ok(DotGit::Leads(_) | DotGit::Broken | DotGit::None) => Err(gone()),
         Err(error) => Err(NotCommitted::fault(format!("cannot look at {}: {error}", root.display()))),
     }
 }

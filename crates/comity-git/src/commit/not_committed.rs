@@ -22,6 +22,11 @@ pub enum NotCommitted {
     },
     /// Something in this worktree has to be finished first.
     Unfinished(Unfinished),
+    /// A merge cannot be finished like this.
+    Unresolved {
+        path: String,
+        what: String,
+    },
     /// What is covered cannot be committed without what is not, such as a file in the place of a directory.
     BeyondScope {
         /// The paths that are not covered.
@@ -30,7 +35,7 @@ pub enum NotCommitted {
     /// A hook of the repository said no.
     HookRefused {
         hook: &'static str,
-        said: String,
+        output: String,
     },
     /// Another git has the index for too long, or left its lock behind.
     IndexLocked {
@@ -70,14 +75,17 @@ impl fmt::Display for NotCommitted {
             NotCommitted::Unfinished(unfinished) => {
                 write!(f, "{unfinished} is not finished in this worktree; finish or abort it first")
             }
+            NotCommitted::Unresolved { path, what } => {
+                write!(f, "the merge in this worktree can't be finished yet: {} {what}", visible(path))
+            }
             NotCommitted::BeyondScope { paths } => {
                 let FirstOf { first, count } = paths;
                 let name = first.first().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
                 let name = visible(&name);
                 write!(f, "the commit would also change {name}, which may not be committed ({count} in all)")
             }
-            NotCommitted::HookRefused { hook, said } => {
-                write!(f, "the hook {hook} of the repository refused: {}", visible(said.trim()))
+            NotCommitted::HookRefused { hook, output } => {
+                write!(f, "the hook {hook} of the repository refused: {}", visible(output.trim()))
             }
             NotCommitted::IndexLocked { lock } => {
                 let lock = lock.display();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::marker::{found, open_plain};
+use crate::dot_git::{found, open_plain};
 
 /// What is at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]

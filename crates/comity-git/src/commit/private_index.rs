@@ -11,8 +11,8 @@ use super::look::{Candidate, OnDisk};
 use super::not_committed::NotCommitted;
 use crate::call::GitCall;
 use crate::case::FileIdentity;
+use crate::dot_git::{found, open_plain};
 use crate::git::{Git, UnknownState};
-use crate::marker::found;
 
 /// Digits of a hash in a repository that was not made otherwise.
 const SHA1_DIGITS: usize = 40;
@@ -160,7 +160,10 @@ fn copy(from: &Path, to: &ScratchFile) -> Result<Option<(File, FileIdentity)>, N
         if from.is_symlink() {
             return Err(io::Error::other("it is a symlink"));
         }
-        let Some(mut original) = found(File::open(from))? else {
+        let Some(mut original) = open_plain(from)? else {
+            if from.symlink_metadata().is_ok() {
+                return Err(io::Error::other("it is no plain file"));
+            }
             // Git takes an empty file for a broken index, and none for an empty one.
             fs::remove_file(to.path())?;
             return Ok(None);

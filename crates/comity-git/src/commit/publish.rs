@@ -11,8 +11,8 @@ use super::journal::Journal;
 use super::look::CommitCandidates;
 use super::not_committed::NotCommitted;
 use super::private_index::{PrivateIndex, no_hash, versions};
+use crate::fair_lock::FairLock;
 use crate::git::{Git, UnknownState};
-use crate::turn::Turn;
 use crate::unfinished::Unfinished;
 
 /// How long the last steps may take: once they have begun, they are not given up halfway.
@@ -32,10 +32,12 @@ pub(super) enum Published {
 pub(super) struct Publication<'a> {
     pub(super) git: &'a Git<'a>,
     pub(super) commit_dir: &'a CommitDir,
-    pub(super) turn: &'a Turn,
+    pub(super) turn: &'a FairLock,
     pub(super) common_dir: &'a Path,
     pub(super) found: &'a CommitCandidates,
     pub(super) built: Built,
+    /// What git has begun, and this ends.
+    pub(super) finishes: Option<Unfinished>,
     pub(super) message: &'a str,
     pub(super) deadline: Instant,
 }
@@ -55,7 +57,8 @@ impl Publication<'_> {
             Some(lock) => lock,
             None => IndexLock::take(&git.worktree().git_dir, commit_dir, self.deadline)?,
         };
-        if let Some(unfinished) = Unfinished::before_commit(git, self.common_dir)? {
+        let begun = Unfinished::before_commit(git, self.common_dir)?;
+        if let Some(unfinished) = begun.filter(|begun| Some(*begun) != self.finishes) {
             return Err(NotCommitted::Unfinished(unfinished));
         }
         if !next.is_current() {
@@ -109,12 +112,12 @@ impl Publication<'_> {
 
     fn has_moved(&self, git: &Git<'_>) -> Result<bool, UnknownState> {
         let mut call = git.call("rev-parse").args(["--quiet", "--verify", "HEAD"]);
-        let said = call.said()?;
-        match said.status.code() {
-            Some(0) => Ok(said.stdout.trim_ascii() == self.built.commit.as_bytes()),
+        let output = call.output()?;
+        match output.status.code() {
+            Some(0) => Ok(output.stdout.trim_ascii() == self.built.commit.as_bytes()),
             // A branch without commits.
             Some(1) => Ok(false),
-            _ => Err(call.failure(&said)),
+            _ => Err(call.failure(&output)),
         }
     }
 }

@@ -28,12 +28,12 @@ fn look(git: &Git<'_>, commit: &str, changes: &[FileChange]) -> Result<Option<St
     Ok((!is_same).then(|| format!("{commit} does not change what it should; git says {found:?}")))
 }
 
-/// A commit, and what it changes.
 pub(super) fn changes_of(git: &Git<'_>, commit: &str) -> Result<(String, Vec<FileChange>), UnknownState> {
-    let options = ["-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--root", commit];
-    let said = git.call("diff-tree").args(options).done()?;
-    let end = said.iter().position(|byte| *byte == 0).unwrap_or(said.len());
-    let (commit, changes) = said.split_at(end);
+    let options =
+        ["-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--root", "--diff-merges=first-parent", commit];
+    let output = git.call("diff-tree").args(options).done()?;
+    let end = output.iter().position(|byte| *byte == 0).unwrap_or(output.len());
+    let (commit, changes) = output.split_at(end);
     Ok((String::from_utf8_lossy(commit).into_owned(), read_raw(changes)?))
 }
 

@@ -32,20 +32,20 @@ impl Driver {
             vec!["for-each-ref", "--ignore-case", "--format=%(objecttype) %(objectname) %(refname)"];
         arguments.extend(patterns.iter().map(String::as_str));
         // What is no plain name has to be asked for by itself: at the same time, for a second call is as long.
-        let (said, resolved) = std::thread::scope(|scope| {
+        let (output, resolved) = std::thread::scope(|scope| {
             let resolving = (!is_simple(base)).then(|| scope.spawn(|| self.resolve(git, base)));
             let died = || Err(WorktreeError::git("a thread that asked git has died"));
-            let said = git.tell(&arguments, b"");
-            (said, resolving.map(|resolving| resolving.join().unwrap_or_else(|_| died())))
+            let output = git.tell(&arguments, b"");
+            (output, resolving.map(|resolving| resolving.join().unwrap_or_else(|_| died())))
         });
-        let said = said?;
-        let refs = String::from_utf8_lossy(&said.stdout);
+        let output = output?;
+        let refs = String::from_utf8_lossy(&output.stdout);
         let mut found = Vec::new();
         for line in refs.lines() {
             let mut fields = line.splitn(3, ' ');
             let (Some(kind), Some(id), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
                 return Err(WorktreeError::git(format!(
-                    "git for-each-ref said {line:?}, which means nothing to us"
+                    "git for-each-ref printed {line:?}, which Comity cannot read"
                 )));
             };
             if let Some(other) =
@@ -60,7 +60,7 @@ impl Driver {
         }
         let commit = match (resolved, found.as_slice()) {
             (Some(resolved), _) => resolved?,
-            (None, [("commit", id)]) => CommitId::said(id.as_bytes())?,
+            (None, [("commit", id)]) => CommitId::printed(id.as_bytes())?,
             (None, _) => self.resolve(git, base)?,
         };
         Ok(BaseCommit { name: base.to_owned(), commit })
@@ -72,8 +72,8 @@ impl Driver {
             return Err(WorktreeError::bad_name(name, "it is no name of a commit"));
         }
         let peeled = format!("{name}^{{commit}}");
-        let said = git.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled], b"")?;
-        if !said.status.success() {
+        let output = git.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled], b"")?;
+        if !output.status.success() {
             let message = format!("there is no commit {name:?}");
             return Err(WorktreeError::new(
                 FailureKind::NotFound,
@@ -81,7 +81,7 @@ impl Driver {
                 "name a branch, a tag or a commit",
             ));
         }
-        CommitId::said(&said.stdout)
+        CommitId::printed(&output.stdout)
     }
 
     /// Sees to it that no worktree has the folder of this slug, in any spelling, and that git does not think so either.

@@ -146,11 +146,11 @@ fn branch_off(git: &Git<'_>, branch: &Branch, commit: &CommitId) -> Result<(), W
     let (full, reason) = (branch.full(), format!("branch: Created from {commit}"));
     let update = ["update-ref", "--create-reflog", "-m", &reason, "--stdin"];
     let create = format!("create {full} {commit}\n");
-    let said = git.run(&update, format!("{create}symref-update HEAD {full}\n").as_bytes())?;
-    if said.status.success() {
+    let output = git.run(&update, format!("{create}symref-update HEAD {full}\n").as_bytes())?;
+    if output.status.success() {
         return Ok(());
     }
-    let complaint = String::from_utf8_lossy(&said.stderr);
+    let complaint = String::from_utf8_lossy(&output.stderr);
     if !complaint.contains(NO_SUCH_COMMAND) {
         return Err(WorktreeError::git(format!("git update-ref: {}", complaint.trim())));
     }

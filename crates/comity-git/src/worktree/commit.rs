@@ -23,10 +23,10 @@ impl CommitId {
     }
 
     /// The id that git printed, with a line end perhaps.
-    pub(crate) fn said(said: &[u8]) -> Result<CommitId, WorktreeError> {
-        let text = String::from_utf8_lossy(said);
+    pub(crate) fn printed(output: &[u8]) -> Result<CommitId, WorktreeError> {
+        let text = String::from_utf8_lossy(output);
         CommitId::parse(text.trim_end()).map_err(|_| {
-            WorktreeError::git(format!("git said {text:?} where the id of a commit was expected"))
+            WorktreeError::git(format!("git printed {text:?} where the id of a commit was expected"))
         })
     }
 

@@ -128,8 +128,8 @@ impl Driver {
 
         let path = begun.path.to_str().unwrap_or_default();
         let add = ["worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", MAKING];
-        let said = git.tell(&[&add[..], &["--", path, begun.branch.as_str()]].concat(), b"")?;
-        let warnings = complaints(&said.stderr);
+        let output = git.tell(&[&add[..], &["--", path, begun.branch.as_str()]].concat(), b"")?;
+        let warnings = complaints(&output.stderr);
         self.done(WorktreeStep::Added);
 
         let worktree = self.linked(&begun.path).ok_or_else(|| {
@@ -166,12 +166,12 @@ impl Driver {
         deadline: Instant,
     ) -> Result<CheckedOut, WorktreeError> {
         let git = Git::on(worktree, deadline)?.holding(held);
-        let said = git.tell(&["reset", "--hard", "--quiet", "--no-recurse-submodules"], b"")?;
+        let output = git.tell(&["reset", "--hard", "--quiet", "--no-recurse-submodules"], b"")?;
         let hooks = match self.main()? {
             Some(main) => links::hooks_dir(&Git::on_refs(&main, deadline))?,
             None => None,
         };
-        Ok(CheckedOut { unfiltered: unfiltered(&git)?, hooks, warnings: complaints(&said.stderr) })
+        Ok(CheckedOut { unfiltered: unfiltered(&git)?, hooks, warnings: complaints(&output.stderr) })
     }
 
     /// What a new worktree will get from the main worktree, if there is one.
@@ -257,8 +257,8 @@ fn unfiltered(git: &Git<'_>) -> Result<usize, WorktreeError> {
     if specs.is_empty() {
         return Ok(0);
     }
-    let said = git.ask("ls-files", &["-z"], &specs)?;
-    Ok(parts(&said).count())
+    let output = git.ask("ls-files", &["-z"], &specs)?;
+    Ok(parts(&output).count())
 }
 
 fn complaints(stderr: &[u8]) -> Vec<String> {

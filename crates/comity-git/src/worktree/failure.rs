@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::UnknownState;
-use crate::turn::NoTurn;
+use crate::fair_lock::FairLockError;
 
 /// Why something was not done. What was begun has been taken back, or the message says where it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,13 +62,13 @@ impl WorktreeError {
     }
 
     /// Says why there was no turn at the file at a path.
-    pub(crate) fn no_turn(path: &Path) -> impl Fn(NoTurn) -> WorktreeError {
+    pub(crate) fn no_turn(path: &Path) -> impl Fn(FairLockError) -> WorktreeError {
         move |no_turn| match no_turn {
-            NoTurn::Busy => {
+            FairLockError::Busy => {
                 let message = format!("{} is held by somebody else", path.display());
                 WorktreeError::new(FailureKind::Busy, message, "try again in a moment")
             }
-            NoTurn::Disk(error) => WorktreeError::disk(path)(error),
+            FairLockError::Disk(error) => WorktreeError::disk(path)(error),
         }
     }
 

@@ -10,7 +10,7 @@ use super::Driver;
 use super::disk::Root;
 use super::failure::WorktreeError;
 use super::trash::GIT_ENTRY;
-use crate::marker::{found, pointer};
+use crate::dot_git::{found, pointer};
 
 /// Why git must not prune the entry of a worktree that goes to the trash.
 const MOVING: &str = "it is on its way to the trash\n";

@@ -17,8 +17,8 @@ use super::setup::SetupDone;
 use super::{Driver, seconds};
 use crate::confiner::Confiner;
 use crate::git::Git;
-use crate::patience::{Bound, GitPace};
 use crate::process::{self, ChildInput, ChildOutput, MayRun};
+use crate::time_limits::{Bound, GitPace};
 
 /// A program of the user's, with its arguments. No shell is between.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,10 +58,10 @@ impl Driver {
             path: &proposed,
             base: base.commit.as_str(),
         };
-        let said = self.call(hook, &told)?;
-        let path = self.printed_path(&said.stdout)?;
+        let output = self.call(hook, &told)?;
+        let path = self.printed_path(&output.stdout)?;
         let branch = self.take_note(&path, new, &base)?;
-        let warnings = String::from_utf8_lossy(&said.stderr).lines().map(str::to_owned).collect();
+        let warnings = String::from_utf8_lossy(&output.stderr).lines().map(str::to_owned).collect();
         let setup = SetupDone::default();
         Ok(MadeWorktree { slug: new.slug.clone(), path, branch, base, setup, unfiltered: 0, warnings })
     }
@@ -76,9 +76,9 @@ impl Driver {
         base: &BaseCommit,
     ) -> Result<Option<Branch>, WorktreeError> {
         let Some(worktree) = self.linked(path) else { return Ok(None) };
-        let said = Git::on_refs(&worktree, self.deadline())
+        let output = Git::on_refs(&worktree, self.deadline())
             .run(&["symbolic-ref", "--quiet", "--short", "HEAD"], b"")?;
-        let branch = Branch::parse(String::from_utf8_lossy(&said.stdout).trim_end()).ok();
+        let branch = Branch::parse(String::from_utf8_lossy(&output.stdout).trim_end()).ok();
         let ready = Ready {
             slug: new.slug.clone(),
             branch: branch.clone().map_or_else(|| new.branch(), Ok)?,
@@ -140,17 +140,21 @@ impl Driver {
         command.env("COMITY_WORKTREE_PATH", told.path).env("COMITY_WORKTREE_BASE", told.base);
         let input = serde_json::to_vec(told).map_err(|error| no(error.to_string()))?;
         let input = Confiner::input(hook.confiner.as_ref(), input);
-        let said = process::run(
+        let output = process::run(
             &mut command,
             MayRun::Everything,
             ChildInput::Bytes(input),
             Bound::new(GitPace::Any, Instant::now() + hook.patience),
         )
         .map_err(|error| no(error.to_string()))?;
-        if !said.status.success() {
-            return Err(no(format!("{} ({})", String::from_utf8_lossy(&said.stderr).trim(), said.status)));
+        if !output.status.success() {
+            return Err(no(format!(
+                "{} ({})",
+                String::from_utf8_lossy(&output.stderr).trim(),
+                output.status
+            )));
         }
-        Ok(said)
+        Ok(output)
     }
 
     /// The directory that a program printed: one line, a directory that is nobody's checkout already.

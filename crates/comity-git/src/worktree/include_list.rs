@@ -149,8 +149,8 @@ mod tests {
             .args(options)
             .current_dir(dir)
             .env("GIT_CONFIG_GLOBAL", "/dev/null");
-        let said = git.output().expect("git").stdout;
-        String::from_utf8_lossy(&said).split_terminator('\0').map(str::to_owned).collect()
+        let output = git.output().expect("git").stdout;
+        String::from_utf8_lossy(&output).split_terminator('\0').map(str::to_owned).collect()
     }
 
     proptest! {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use comity_core::next_call::NextCall;
+
 use super::Driver;
 use super::create::MAKING;
 use super::failure::WorktreeError;
@@ -55,11 +57,13 @@ impl Leftover {
     pub fn next_step(&self) -> String {
         match self {
             Leftover::HalfMade { slug: Some(slug), .. } => {
-                format!(
-                    "make it anew with: comity worktree add {slug} (what there is of it goes to the trash)"
-                )
+                let add = NextCall::of("worktree_add", [("slug", slug.to_string().into())]);
+                format!("make it anew with: {add} (what there is of it goes to the trash)")
             }
-            Leftover::HalfRemoved { id, .. } => format!("bring it back with: comity worktree restore {id}"),
+            Leftover::HalfRemoved { id, .. } => {
+                let restore = NextCall::of("worktree_restore", [("slug", id.as_str().into())]);
+                format!("bring it back with: {restore}")
+            }
             Leftover::NoFiles { .. } => "let git forget it with: git worktree prune".into(),
             Leftover::HalfMade { slug: None, .. }
             | Leftover::NoGitEntry { .. }
@@ -204,14 +208,14 @@ impl Driver {
 
 /// Whether a worktree is where git thinks that it is.
 fn is_settled(worktree: &WorktreeDirs) -> bool {
-    let says = crate::marker::pointer(&worktree.git_dir.join("gitdir"));
+    let says = crate::dot_git::pointer(&worktree.git_dir.join("gitdir"));
     let marker = worktree.root.join(".git");
     says.is_ok_and(|says| says.as_deref() == Some(marker.as_os_str().as_encoded_bytes()))
 }
 
 /// Whether it is locked by us still, as all are until they are handed out.
 fn is_held(worktree: &WorktreeDirs) -> bool {
-    let reason = crate::marker::pointer(&worktree.git_dir.join("locked"));
+    let reason = crate::dot_git::pointer(&worktree.git_dir.join("locked"));
     reason.is_ok_and(|reason| {
         reason.is_some_and(|reason| [MAKING, READY].map(str::as_bytes).contains(&reason.as_slice()))
     })

@@ -65,8 +65,8 @@ pub(crate) fn link_again(worktree: &Path, link: &SharedLink) -> Result<(), Workt
 /// A relative `core.hooksPath` means a directory of each worktree; where it is not in the commits (as with tools that
 /// generate it), a new worktree would silently have no hooks.
 pub(crate) fn hooks_dir(main: &Git<'_>) -> Result<Option<InnerPath>, WorktreeError> {
-    let said = main.run(&["config", "-z", "--get-all", "core.hooksPath"], b"")?;
-    let text = String::from_utf8_lossy(&said.stdout);
+    let output = main.run(&["config", "-z", "--get-all", "core.hooksPath"], b"")?;
+    let text = String::from_utf8_lossy(&output.stdout);
     let values: Vec<&str> = text.split_terminator('\0').collect();
     // The last one is our own, which switches hooks off for what we run.
     let Some((_, [.., set])) = values.split_last() else { return Ok(None) };

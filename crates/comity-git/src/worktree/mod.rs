@@ -45,7 +45,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::marker::{self, Marker};
+use crate::dot_git::{self, DotGit};
 use crate::umask::{as_user, share_like};
 use crate::worktrees::{self, WorktreeDirs};
 
@@ -165,9 +165,9 @@ impl Driver {
 
     /// The worktree at a path, if it is one of this project and not the main one.
     fn linked(&self, path: &Path) -> Option<WorktreeDirs> {
-        let dirs = match marker::look(path) {
-            Ok(Marker::Leads(dirs)) => dirs,
-            Ok(Marker::None | Marker::Broken) | Err(_) => return None,
+        let dirs = match dot_git::look(path) {
+            Ok(DotGit::Leads(dirs)) => dirs,
+            Ok(DotGit::None | DotGit::Broken) | Err(_) => return None,
         };
         let is_ours = dirs.git_dir.parent() == Some(&self.common_dir.join("worktrees"));
         is_ours.then(|| WorktreeDirs { root: path.to_owned(), git_dir: dirs.git_dir })

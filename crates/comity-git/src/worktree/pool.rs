@@ -30,7 +30,6 @@ const BUSY: &str = ".busy";
 /// What filling the pool did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filled {
-    /// Worktrees that are ready now.
     pub ready: usize,
     /// How many of them were made for it.
     pub made: usize,
@@ -40,7 +39,6 @@ pub struct Filled {
     pub discarded: Vec<String>,
 }
 
-/// A worktree of the pool.
 #[derive(Clone)]
 pub(super) struct InPool {
     pub(super) name: String,

@@ -89,9 +89,9 @@ impl Driver {
     fn check_saved(&self, proven: &ProvenRemovable, deadline: Instant) -> Result<(), String> {
         let project = self.project();
         let name = format!("{}^{{commit}}", proven.saved_as);
-        let said = Git::on_refs(&project, deadline).run(&["rev-parse", "--verify", "--quiet", &name], b"");
-        let said = said.map_err(|unknown| unknown.to_string())?;
-        match String::from_utf8_lossy(&said.stdout).trim_end() == proven.head.as_str() {
+        let output = Git::on_refs(&project, deadline).run(&["rev-parse", "--verify", "--quiet", &name], b"");
+        let output = output.map_err(|unknown| unknown.to_string())?;
+        match String::from_utf8_lossy(&output.stdout).trim_end() == proven.head.as_str() {
             true => Ok(()),
             false => Err(format!("{} does not keep its commit {} any more", proven.saved_as, proven.head)),
         }

@@ -11,6 +11,7 @@ use super::failure::WorktreeError;
 use super::names::{Branch, InnerPath};
 use super::slug::Slug;
 use super::survey::Seal;
+use crate::umask::share;
 
 /// The file in the worktree's git directory.
 pub(crate) const RECORD_FILE: &str = "comity.json";
@@ -31,7 +32,6 @@ pub(crate) enum WorktreeRecord {
     Ready(Ready),
 }
 
-/// A worktree that waits.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pooled {
@@ -44,7 +44,6 @@ pub(crate) struct Pooled {
     pub(crate) hooks: Option<InnerPath>,
 }
 
-/// A worktree that was given to somebody.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ready {
@@ -103,8 +102,11 @@ impl WorktreeRecord {
     }
 
     pub(crate) fn write(&self, git_dir: &Path) -> Result<(), WorktreeError> {
+        let file = git_dir.join(RECORD_FILE);
         let write = || Root::open(git_dir)?.write(RECORD_FILE, &encode(self)?);
-        write().map_err(WorktreeError::disk(&git_dir.join(RECORD_FILE)))
+        write().map_err(WorktreeError::disk(&file))?;
+        share(&file);
+        Ok(())
     }
 }
 

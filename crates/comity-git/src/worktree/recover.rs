@@ -11,7 +11,7 @@ use super::failure::WorktreeError;
 use super::leftovers::{Leftover, visible};
 use super::reserve::INTERRUPTED;
 use super::trash::{ENTRY_FILE, FILES, GIT_ENTRY, PURGING, Reason, TrashEntry};
-use crate::turn::Turn;
+use crate::fair_lock::FairLock;
 
 impl Driver {
     /// Does it for a server that has just started, and watches the worktrees that are ready, so that they need not be
@@ -51,9 +51,9 @@ impl Driver {
         self.is_recovered.load(Ordering::Relaxed) && is_free()
     }
 
-    pub(super) fn turn_at_pool(&self, deadline: Instant) -> Result<Turn, WorktreeError> {
+    pub(super) fn turn_at_pool(&self, deadline: Instant) -> Result<FairLock, WorktreeError> {
         let path = self.places.pool.join(".lock");
-        Turn::wait(&path, deadline).map_err(WorktreeError::no_turn(&path))
+        FairLock::wait(&path, deadline).map_err(WorktreeError::no_turn(&path))
     }
 
     /// Completes what was on its way into the trash without a proof.

@@ -18,7 +18,8 @@ use super::names::Branch;
 use super::record::{WorktreeRecord, decode, encode};
 use super::slug::Slug;
 use super::{Driver, save};
-use crate::turn::{NoTurn, Turn};
+use crate::dot_git::open_plain;
+use crate::fair_lock::{FairLock, FairLockError};
 
 /// Behind the folder in the name of the file.
 const SUFFIX: &str = ".making";
@@ -32,7 +33,7 @@ pub(super) const INTERRUPTED: &str = "its making was interrupted";
 /// The name of a worktree that is being made. It is free again when this is dropped.
 #[derive(Debug)]
 pub struct Reserved {
-    turn: Turn,
+    turn: FairLock,
     path: PathBuf,
 }
 
@@ -60,12 +61,12 @@ impl Driver {
         let path = self.reservation(&slug.folder());
         let deadline = Instant::now() + WAIT_MAX;
         let turn = loop {
-            let turn = Turn::wait(&path, deadline).map_err(|no_turn| match no_turn {
-                NoTurn::Busy => {
+            let turn = FairLock::wait(&path, deadline).map_err(|no_turn| match no_turn {
+                FairLockError::Busy => {
                     let message = format!("somebody is just making a worktree {slug}");
                     WorktreeError::new(FailureKind::Busy, message, "wait for it, or take another name")
                 }
-                NoTurn::Disk(error) => WorktreeError::disk(&path)(error),
+                FairLockError::Disk(error) => WorktreeError::disk(&path)(error),
             })?;
             // Whoever had it before us may have removed the file.
             if is_same(turn.file(), &path) {
@@ -85,7 +86,7 @@ impl Driver {
     /// Somebody is known to have this worktree: a server that died after writing that down left its reservation.
     pub fn handed_out(&self, slug: &Slug) {
         let path = self.reservation(&slug.folder());
-        let Ok(file) = File::open(&path) else { return };
+        let Ok(Some(file)) = open_plain(&path) else { return };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             let _was_removed_by_somebody = std::fs::remove_file(path);
         }
@@ -93,7 +94,7 @@ impl Driver {
 
     /// Whether the worktree in a folder is being made, or was not finished.
     pub(super) fn making(&self, folder: &str) -> ReservationState {
-        let Ok(file) = File::open(self.reservation(folder)) else { return ReservationState::No };
+        let Ok(Some(file)) = open_plain(&self.reservation(folder)) else { return ReservationState::No };
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
                 read(&file).map_or(ReservationState::No, |intention| ReservationState::Left(intention.slug))
@@ -110,7 +111,7 @@ impl Driver {
             if !path.as_os_str().as_encoded_bytes().ends_with(SUFFIX.as_bytes()) {
                 continue;
             }
-            let Ok(file) = File::open(&path) else { continue };
+            let Ok(Some(file)) = open_plain(&path) else { continue };
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !is_same(&file, &path) {
                 continue;
             }

@@ -19,7 +19,6 @@ const NAMES_MAX: usize = 1_000;
 /// A worktree that is back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RestoredWorktree {
-    /// Where it is, and was.
     pub path: PathBuf,
     /// The branch that is checked out; nothing if somebody else has it by now, and its commit is checked out instead.
     pub branch: Option<Branch>,

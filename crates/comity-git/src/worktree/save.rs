@@ -88,8 +88,8 @@ fn keep_index(driver: &Driver, worktree: &WorktreeDirs, name: &str) -> Result<()
     let git = Git::on_refs(worktree, driver.deadline()).with_variable("GIT_INDEX_FILE", &copy);
     let written = git.tell(&["write-tree"], b"");
     fs::remove_file(&copy).map_err(WorktreeError::disk(&copy))?;
-    let said = written?.stdout;
-    let tree = String::from_utf8_lossy(&said);
+    let output = written?.stdout;
+    let tree = String::from_utf8_lossy(&output);
     git.tell(&["update-ref", name, tree.trim_end()], b"")?;
     Ok(())
 }

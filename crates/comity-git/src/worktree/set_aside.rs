@@ -16,8 +16,8 @@ use super::slug::Slug;
 use super::step::WorktreeStep;
 use super::trash::Reason;
 use super::{Driver, save};
+use crate::dot_git::pointer;
 use crate::git::Git;
-use crate::marker::pointer;
 use crate::worktrees::WorktreeDirs;
 
 impl Driver {

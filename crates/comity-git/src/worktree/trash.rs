@@ -15,7 +15,7 @@ use super::reserve::INTERRUPTED;
 use super::slug::Slug;
 use super::survey::Seal;
 use super::{Driver, seconds};
-use crate::turn::Turn;
+use crate::fair_lock::FairLock;
 
 /// What is written down about an entry.
 pub(super) const ENTRY_FILE: &str = "entry.json";
@@ -62,7 +62,6 @@ pub(super) struct TrashEntry {
     pub(super) reason: Reason,
 }
 
-/// Why something is in the trash.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Reason {
@@ -146,9 +145,9 @@ impl Driver {
     }
 
     /// One at a time changes the trash.
-    pub(super) fn turn_at_trash(&self, deadline: Instant) -> Result<Turn, WorktreeError> {
+    pub(super) fn turn_at_trash(&self, deadline: Instant) -> Result<FairLock, WorktreeError> {
         let path = self.places.trash.join(".lock");
-        Turn::wait(&path, deadline).map_err(WorktreeError::no_turn(&path))
+        FairLock::wait(&path, deadline).map_err(WorktreeError::no_turn(&path))
     }
 
     /// An entry with what is written down about it.

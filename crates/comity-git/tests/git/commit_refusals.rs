@@ -24,20 +24,22 @@ fn torn() -> Sandbox {
 
 #[test]
 fn what_is_not_finished_comes_first() {
-    let check = |begin: &[&str], expected: Unfinished| {
+    let check = |begin: &[&str], expected: NotCommitted| {
         let sandbox = torn();
         sandbox.try_git("main", begin);
         sandbox.write("main/docs/d.md", "ours\n");
         let before = sandbox.git("main", &["rev-parse", "HEAD"]);
         let not = ask(&sandbox, "main", &request(&below(&["docs"]))).expect_err("not finished");
-        assert_eq!(not, NotCommitted::Unfinished(expected), "{begin:?}");
+        assert_eq!(not, expected, "{begin:?}");
         assert_eq!(sandbox.git("main", &["rev-parse", "HEAD"]), before);
     };
-    check(&["merge", "side"], Unfinished::Merge);
-    check(&["rebase", "side"], Unfinished::Rebase);
-    check(&["cherry-pick", "side"], Unfinished::CherryPick);
-    check(&["revert", "HEAD~1..HEAD", "--no-commit"], Unfinished::Revert);
-    check(&["bisect", "start"], Unfinished::Bisect);
+    // A merge is finished by whoever has locked what it is about.
+    let what = "is part of what you made of the merge, and you have not locked it".into();
+    check(&["merge", "side"], NotCommitted::Unresolved { path: "src/a.rs".into(), what });
+    check(&["rebase", "side"], NotCommitted::Unfinished(Unfinished::Rebase));
+    check(&["cherry-pick", "side"], NotCommitted::Unfinished(Unfinished::CherryPick));
+    check(&["revert", "HEAD~1..HEAD", "--no-commit"], NotCommitted::Unfinished(Unfinished::Revert));
+    check(&["bisect", "start"], NotCommitted::Unfinished(Unfinished::Bisect));
 }
 
 #[test]

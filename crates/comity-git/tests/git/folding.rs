@@ -106,3 +106,28 @@ fn names_that_the_file_system_folds_are_one() {
     assert_eq!(has_work("src/login.rs"), Ok(true));
     assert_eq!(has_work("src/other.rs"), Ok(false));
 }
+
+#[test]
+fn where_it_cannot_be_told_both_spellings_are_one() {
+    let test = "where_it_cannot_be_told_both_spellings_are_one";
+    let sandbox = Sandbox::empty();
+    sandbox.init("main");
+    sandbox.commit_files("main", &["src/a.rs"]);
+    sandbox.make_dir("main/mounted");
+    let dir = sandbox.path("main/mounted");
+    // Another device, and no name in it to try.
+    if !ran("mount", &["-t".as_ref(), "tmpfs".as_ref(), "none".as_ref(), dir.as_os_str()]) {
+        return comity_skip::skip(test, "nothing can be mounted here (root)");
+    }
+    let _mounted = Mounted(dir);
+    let main = sandbox.path("main");
+    let repository = Repository::containing(&main).expect("a directory").expect("a repository");
+    let resolve = |text: &str| repository.resolve(&main, text).expect(text);
+    let are_one = |one: &str, other: &str| comity_core::paths::overlaps(&resolve(one), &resolve(other));
+    assert!(are_one("mounted/New.rs", "mounted/new.rs"), "nobody knows whether these are two files");
+    assert_eq!(
+        are_one("src/New.rs", "src/new.rs"),
+        repository.case() == CaseRule::Folded,
+        "here it is known"
+    );
+}

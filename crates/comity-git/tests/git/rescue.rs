@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use comity_core::{CaseRule, PathPattern};
-use comity_git::{Among, LeftWork, RescuedWork, free_name, has_uncommitted_work};
+use comity_git::{LeftWork, RescuedWork, WorktreeFilter, free_name, has_uncommitted_work};
 
 use crate::sandbox::Sandbox;
 
@@ -15,9 +15,9 @@ fn pattern(text: &str) -> PathPattern {
 }
 
 fn rescue(sandbox: &Sandbox, text: &str) -> Result<Vec<RescuedWork>, String> {
-    let (common_dir, pattern, among) = (&sandbox.path("main/.git"), &pattern(text), &Among::all());
+    let (common_dir, pattern, within) = (&sandbox.path("main/.git"), &pattern(text), &WorktreeFilter::all());
     let name = free_name(common_dir, "ann", &[], PATIENCE).map_err(|unknown| unknown.to_string())?;
-    let left = LeftWork { common_dir, pattern, case: CaseRule::Exact, among, may_be_in: among };
+    let left = LeftWork { common_dir, pattern, case: CaseRule::Exact, within, may_be_in: within };
     left.put_aside("ann", &name, PATIENCE).map_err(|unknown| unknown.to_string())
 }
 

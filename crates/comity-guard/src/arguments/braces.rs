@@ -34,7 +34,6 @@ pub(super) fn expand(letters: Vec<WordChar>) -> Option<Vec<Vec<WordChar>>> {
     Some(done)
 }
 
-/// A pair of braces with what parts it.
 struct BracePair {
     start: usize,
     end: usize,

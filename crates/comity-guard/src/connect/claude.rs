@@ -1,17 +1,23 @@
 //! Claude Code: hooks in `settings.json`, servers in `.claude.json`.
 
 use super::hooks::Hook;
+use super::line::HookLines;
 use super::piece::Piece;
 use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
+
+/// How long an idle agent is waited for.
+const IDLE_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
 
 /// Expressions with more than names in them match anywhere in a name, so they say where it begins and ends. Our own tools
 /// have rules of their own; the hook only tells which agent of the program calls them.
 const WRITING: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$";
-const TOUCHING: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Read|Bash|mcp__(?!comity__).*)$";
+/// After every call: mail also reaches who only looks around.
+const ALL: &str = "^(?!mcp__comity__).*$";
 const FAILING: &str = "^(Bash|mcp__(?!comity__).*)$";
 
-pub(super) fn hooks(line: &str) -> Vec<Hook> {
+pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
     let handler = |gate: Option<(&'static str, Piece)>| {
+        let line = if gate.is_some() { &lines.gate } else { &lines.plain };
         let mut members = vec![
             ("type", Piece::text("command")),
             ("command", Piece::text(line)),
@@ -23,14 +29,26 @@ pub(super) fn hooks(line: &str) -> Vec<Hook> {
     vec![
         // Without it, a hook that is missing or too slow lets everything pass.
         Hook::group("PreToolUse", Some(WRITING), handler(Some(("onFailure", Piece::text("block"))))),
-        Hook::group("PostToolUse", Some(TOUCHING), handler(None)),
+        Hook::group("PostToolUse", Some(ALL), handler(None)),
         // A command that the kernel held up has failed: its agent is told who holds the file.
         Hook::group("PostToolUseFailure", Some(FAILING), handler(None)),
         Hook::group("SessionStart", None, handler(None)),
         Hook::group("SubagentStart", None, handler(None)),
         Hook::group("SubagentStop", None, handler(None)),
         Hook::group("UserPromptSubmit", None, handler(None)),
+        // The first gives what has come by now; the second waits in the background, and wakes the agent when something comes.
+        Hook::groups("Stop", vec![handler(None), waiter(&lines.wait)]),
     ]
+}
+
+fn waiter(line: &str) -> Piece {
+    Piece::Members(vec![
+        ("type", Piece::text("command")),
+        ("command", Piece::text(line)),
+        ("timeout", Piece::Number(IDLE_SECONDS_MAX)),
+        ("async", Piece::Flag(true)),
+        ("asyncRewake", Piece::Flag(true)),
+    ])
 }
 
 pub(super) fn server(comity: &str) -> Piece {

@@ -1,16 +1,22 @@
 //! Copilot CLI: hooks in a file of our own, servers in `mcp-config.json`.
 
 use super::hooks::Hook;
+use super::line::HookLines;
 use super::piece::Piece;
 use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
 
-pub(super) fn hooks(line: &str) -> Vec<Hook> {
-    let entry = Piece::Members(vec![
-        ("type", Piece::text("command")),
-        ("bash", Piece::text(line)),
-        ("timeoutSec", Piece::Number(HOOK_SECONDS_MAX)),
-    ]);
-    vec![Hook { event: "preToolUse", entry: entry.clone() }, Hook { event: "postToolUse", entry }]
+pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
+    let hook = |event, line: &str| Hook {
+        event,
+        entry: Piece::Members(vec![
+            ("type", Piece::text("command")),
+            ("bash", Piece::text(line)),
+            ("timeoutSec", Piece::Number(HOOK_SECONDS_MAX)),
+        ]),
+    };
+    // It blocks by itself when a hook is missing. `comity-confine.sh` knows the line by heart.
+    let events = ["preToolUse", "postToolUse", "sessionStart", "userPromptSubmitted", "agentStop"];
+    events.into_iter().map(|event| hook(event, &lines.plain)).collect()
 }
 
 pub(super) fn server(comity: &str) -> Piece {

@@ -2,10 +2,12 @@
 
 use super::HOOK_SECONDS_MAX;
 use super::hooks::Hook;
+use super::line::HookLines;
 use super::piece::Piece;
 
-pub(super) fn hooks(line: &str) -> Vec<Hook> {
+pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
     let entry = |gate: Option<(&'static str, Piece)>| {
+        let line = if gate.is_some() { &lines.gate } else { &lines.plain };
         let mut members = vec![("command", Piece::text(line)), ("timeout", Piece::Number(HOOK_SECONDS_MAX))];
         members.extend(gate);
         Piece::Members(members)

@@ -2,22 +2,26 @@
 
 use super::HOOK_SECONDS_MAX;
 use super::hooks::Hook;
+use super::line::HookLines;
 use super::piece::Piece;
 
 /// An expression matches anywhere in a name unless it says where it begins and ends. Our own tools are asked about, too:
 /// `mcp_comity_x_y` may as well be of a server that is called `comity_x`.
 const WRITING: &str = "^(write_file|replace|run_shell_command|mcp_.*)$";
-const TOUCHING: &str = "^(write_file|replace|run_shell_command|read_file|read_many_files|mcp_.*)$";
+/// After every call: mail also reaches who only looks around.
+const ALL: &str = ".*";
 
-pub(super) fn hooks(line: &str) -> Vec<Hook> {
-    let handler = Piece::Members(vec![
-        ("type", Piece::text("command")),
-        ("command", Piece::text(line)),
-        // It counts in milliseconds.
-        ("timeout", Piece::Number(HOOK_SECONDS_MAX * 1_000)),
-    ]);
+pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
+    let handler = |line: &str| {
+        Piece::Members(vec![
+            ("type", Piece::text("command")),
+            ("command", Piece::text(line)),
+            // It counts in milliseconds.
+            ("timeout", Piece::Number(HOOK_SECONDS_MAX * 1_000)),
+        ])
+    };
     vec![
-        Hook::group("BeforeTool", Some(WRITING), handler.clone()),
-        Hook::group("AfterTool", Some(TOUCHING), handler),
+        Hook::group("BeforeTool", Some(WRITING), handler(&lines.gate)),
+        Hook::group("AfterTool", Some(ALL), handler(&lines.plain)),
     ]
 }

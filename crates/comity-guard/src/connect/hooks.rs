@@ -36,6 +36,11 @@ impl Hook {
         members.push((HOOKS, Piece::List(vec![handler])));
         Hook { event, entry: Piece::Members(members) }
     }
+
+    /// An entry that has several hooks, on an event without tools.
+    pub(super) fn groups(event: &'static str, handlers: Vec<Piece>) -> Hook {
+        Hook { event, entry: Piece::Members(vec![(HOOKS, Piece::List(handlers))]) }
+    }
 }
 
 pub(super) fn connect(

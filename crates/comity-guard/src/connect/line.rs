@@ -5,9 +5,30 @@ use crate::dialect::Dialect;
 /// The file name of the hook program, by which our entries are known.
 pub(super) const HOOK_PROGRAM: &str = "comity-hook";
 
-/// The line for a shell; `exec` spares it a process.
-pub(super) fn hook_line(hook: &str, dialect: Dialect) -> String {
-    format!("exec {} {}", shell_word(hook), dialect.name())
+/// The lines for a shell; `exec` spares it a process.
+pub(super) struct HookLines {
+    /// Before a call. Most programs let it pass when a hook is missing, so the line itself says no then.
+    pub(super) gate: String,
+    /// On any other event.
+    pub(super) plain: String,
+    /// In the background, while the agent is idle.
+    pub(super) wait: String,
+}
+
+impl HookLines {
+    pub(super) fn of(hook: &str, dialect: Dialect) -> HookLines {
+        let (program, name) = (shell_word(hook), dialect.name());
+        let plain = format!("exec {program} {name}");
+        let gone = shell_word(&format!(
+            "Comity: {hook} is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks \
+             that name {HOOK_PROGRAM} out of the settings."
+        ));
+        HookLines {
+            gate: format!("test -x {program} && {plain}; echo {gone} >&2; exit 2"),
+            wait: format!("{plain} --wait"),
+            plain,
+        }
+    }
 }
 
 /// A text as one word of a shell's line.
@@ -19,7 +40,11 @@ pub(super) fn shell_word(text: &str) -> String {
 pub(super) fn is_hook_line(line: &str) -> bool {
     let mut words = Words(line);
     let first = words.next();
-    let program = if first.as_deref() == Some("exec") { words.next() } else { first };
+    let program = match first.as_deref() {
+        Some("exec") => words.next(),
+        Some("test") => words.nth(1),
+        _ => first,
+    };
     program.is_some_and(|program| is_our_program(&program))
 }
 

@@ -209,13 +209,13 @@ fn check_length(text: &str) -> Result<(), EditProblem> {
 }
 
 fn wanted_hooks(dialect: Dialect, connection: &ProgramPaths) -> Vec<Hook> {
-    let line = line::hook_line(&connection.hook, dialect);
+    let lines = line::HookLines::of(&connection.hook, dialect);
     match dialect {
-        Dialect::ClaudeCode => claude::hooks(&line),
-        Dialect::Codex => codex::hooks(&line),
-        Dialect::GeminiCli => gemini::hooks(&line),
-        Dialect::CopilotCli => copilot::hooks(&line),
-        Dialect::Cursor => cursor::hooks(&line),
+        Dialect::ClaudeCode => claude::hooks(&lines),
+        Dialect::Codex => codex::hooks(&lines),
+        Dialect::GeminiCli => gemini::hooks(&lines),
+        Dialect::CopilotCli => copilot::hooks(&lines),
+        Dialect::Cursor => cursor::hooks(&lines),
         Dialect::OpenCode => Vec::new(),
     }
 }

@@ -44,6 +44,13 @@ function ask(call) {
   });
 }
 
+// Puts a text where the model reads it: behind what a tool of OpenCode's said, or a tool of an MCP server.
+function reader(output) {
+  if (typeof output?.output === "string") return (text) => (output.output += `\n\n${text}`);
+  if (Array.isArray(output?.content)) return (text) => output.content.push({ type: "text", text });
+  return undefined;
+}
+
 // What the model shall know besides, if the hook said such a thing.
 function contextOf(stdout) {
   try {
@@ -92,8 +99,10 @@ export const Comity = async ({ directory, client }) => {
       try {
         const said = typeof output?.output === "string" ? output.output.slice(-SAID_CHARS_MAX) : "";
         const after = await call("tool.execute.after", input, input.args);
-        const context = contextOf(await ask(said ? { ...after, said } : after));
-        if (context && typeof output?.output === "string") output.output += `\n\n${context}`;
+        // What would reach nobody is not asked for: it waits for a call that can show it.
+        const show = reader(output);
+        const context = contextOf(await ask({ ...after, ...(said ? { said } : {}), shows: Boolean(show) }));
+        if (context && show) show(context);
       } catch {}
     },
   };

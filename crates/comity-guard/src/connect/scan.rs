@@ -29,7 +29,6 @@ pub(super) enum Type {
 }
 
 impl JsonContainer {
-    /// The container that opens here.
     pub(super) fn at(text: &str, open: usize) -> JsonContainer {
         let has_keys = text.as_bytes()[open] == b'{';
         let mut items = Vec::new();

@@ -2,7 +2,7 @@
 //! what the model wrote.
 
 use super::json::Document;
-use super::line::{hook_line, shell_word};
+use super::line::{HookLines, shell_word};
 use super::piece::Piece;
 use super::scan::Type;
 use super::{EditProblem, ProgramPaths};
@@ -29,7 +29,7 @@ impl ProgramPaths {
 
     /// What is in the file that `BASH_ENV` names.
     pub fn bash_env_script(&self) -> String {
-        let hook_line = hook_line(&self.hook, Dialect::CopilotCli);
+        let hook_line = HookLines::of(&self.hook, Dialect::CopilotCli).plain;
         SCRIPT
             .replace("@HOOK_LINE@", &shell_word(&hook_line))
             .replace("@CONFINE@", &shell_word(&self.confine()))

@@ -4,11 +4,13 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::fields::Fields;
 use super::options::{values, words_of_line};
+use super::tools::PARTS;
 use super::verbs::{Verb, verb};
 use super::words::{ArgumentRole, role};
 use super::writers::is_for_writers;
-use crate::effects::{Effects, GuessedPath, Unknown};
+use crate::effects::{Effects, GuessedPath, Read, Unknown};
 use crate::limits::{EFFECTS_MAX, GUESS_BYTES_MAX, LINE_WORDS_MAX};
 
 /// Arguments that say where others are meant from.
@@ -51,7 +53,11 @@ pub(super) fn guess(tool: &str, input: &Value) -> Effects {
         }
     };
     if matches!(verb, Verb::Reads | Verb::Searches) && !is_for_writers(input, verb) {
-        return Effects::default();
+        // What a search shows is not told by what it is given.
+        let paths = if verb == Verb::Reads { named_paths(input) } else { vec![] };
+        let whole = Fields(input).get(PARTS).is_none();
+        let reads = paths.into_iter().take(EFFECTS_MAX).map(|path| Read::new(path, whole)).collect();
+        return Effects { reads, ..Effects::default() };
     }
     let directories: Vec<&str> = DIRECTORIES
         .iter()

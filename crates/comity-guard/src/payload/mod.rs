@@ -51,12 +51,13 @@ pub struct HookCall {
     pub session: Option<String>,
     /// The agent within the session, if the program has several.
     pub agent_within: Option<String>,
-    /// What kind of agent that is.
     pub agent_kind: Option<String>,
     /// The program's own name for this call of a tool.
     pub call_id: Option<String>,
     pub cwd: Option<String>,
     pub tool: Option<String>,
+    /// Whether what is said to it reaches the model, where the program tells.
+    pub shows: bool,
     /// What it does to files.
     pub effects: Effects,
 }
@@ -112,6 +113,7 @@ impl HookCall {
             call_id: fields.text(&["tool_use_id", "toolUseId"]).map(str::to_owned),
             cwd,
             tool,
+            shows: fields.get(&["shows"]) != Some(&Value::Bool(false)),
             effects,
         })
     }
@@ -138,6 +140,6 @@ impl HookCall {
 
     /// Whether the program shows its model what a hook adds to this event.
     pub fn takes_context(&self) -> bool {
-        crate::verdict::takes_context(self.dialect, self.event)
+        self.shows && crate::verdict::takes_context(self.dialect, self.event)
     }
 }

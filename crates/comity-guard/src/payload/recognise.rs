@@ -35,6 +35,7 @@ const EVENTS: &[(&str, HookEvent)] = &[
     ("sessionStart", HookEvent::SessionStart),
     ("sessionEnd", HookEvent::SessionEnd),
     ("userPromptSubmitted", HookEvent::UserPrompt),
+    ("agentStop", HookEvent::Stop),
     ("beforeSubmitPrompt", HookEvent::UserPrompt),
     ("stop", HookEvent::Stop),
     // Our plugin for OpenCode.
@@ -45,7 +46,8 @@ const EVENTS: &[(&str, HookEvent)] = &[
 /// The program that a payload is from, by what only that one sends.
 pub(super) fn dialect(fields: &Fields<'_>) -> Option<Dialect> {
     let event = fields.text(&["hook_event_name", "hookEventName", "event"]).unwrap_or_default();
-    if fields.has("toolArgs") || (fields.has("toolName") && fields.has("sessionId")) {
+    let is_unnamed = event.is_empty() && fields.has("sessionId") && fields.has("timestamp");
+    if fields.has("toolArgs") || (fields.has("toolName") && fields.has("sessionId")) || is_unnamed {
         return Some(Dialect::CopilotCli);
     }
     if fields.has("conversation_id") || fields.has("generation_id") || fields.has("cursor_version") {
@@ -68,6 +70,9 @@ pub(super) fn event(dialect: Dialect, fields: &Fields<'_>) -> Result<(HookEvent,
         // Copilot CLI does not name it: what a tool gave back is there only afterwards.
         (None, Dialect::CopilotCli) if fields.has("toolResult") => "postToolUse",
         (None, Dialect::CopilotCli) if fields.has("toolName") => "preToolUse",
+        (None, Dialect::CopilotCli) if fields.has("stopReason") => "agentStop",
+        (None, Dialect::CopilotCli) if fields.has("prompt") => "userPromptSubmitted",
+        (None, Dialect::CopilotCli) if fields.has("source") => "sessionStart",
         (None, Dialect::Cursor) if fields.has("command") => "beforeShellExecution",
         (None, _) => return Err(BadPayload("it names no event".into())),
     };

@@ -20,6 +20,26 @@ const CONTENTS: &[&str] = &["content", "contents", "file_text", "text"];
 /// Names of the field that holds a patch.
 const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command", "diff"];
 
+/// Names of fields that ask for a part of a file.
+pub(super) const PARTS: &[&str] = &[
+    "offset",
+    "limit",
+    "view_range",
+    "start_line",
+    "end_line",
+    "startLine",
+    "endLine",
+    "head",
+    "tail",
+    "start",
+    "end",
+    "lines",
+    "line_start",
+    "line_end",
+    "max_bytes",
+    "length",
+];
+
 /// Names of the field that holds the input of a tool.
 pub(super) const INPUTS: &[&str] = &["tool_input", "toolInput", "toolArgs", "args", "input"];
 /// Tools that only look, besides those that read one file.
@@ -173,7 +193,6 @@ pub(super) fn effects(
     effects
 }
 
-/// Whether a tool runs commands.
 pub(super) fn runs_commands(dialect: Dialect, event_name: &str, tool: Option<&str>) -> bool {
     let is_cursors = matches!(event_name, "beforeShellExecution" | "afterShellExecution");
     (dialect == Dialect::Cursor && is_cursors) || matches!(kind(tool.unwrap_or_default()), ToolKind::Shell)
@@ -273,16 +292,15 @@ fn first_file(input: &Fields<'_>, how: WriteKind) -> Effects {
 
 fn read(input: &Fields<'_>) -> Effects {
     let Some(path) = input.text(PATHS) else { return Effects::default() };
-    let part = ["offset", "limit", "view_range", "start_line", "end_line", "startLine", "endLine"];
-    let whole = input.get(&part).is_none();
-    Effects { reads: vec![Read { path: path.to_owned(), whole }], ..Effects::default() }
+    let whole = input.get(PARTS).is_none();
+    Effects { reads: vec![Read::new(path, whole)], ..Effects::default() }
 }
 
 fn read_many(input: &Fields<'_>) -> Effects {
     let paths = input.get(&["paths", "include"]).and_then(Value::as_array);
     let paths = paths.into_iter().flatten().filter_map(Value::as_str);
     let is_plain = |path: &&str| !path.contains(['*', '?', '[', '{']);
-    let reads = paths.filter(is_plain).map(|path| Read { path: path.to_owned(), whole: true });
+    let reads = paths.filter(is_plain).map(|path| Read::new(path, true));
     Effects { reads: reads.collect(), ..Effects::default() }
 }
 

@@ -49,7 +49,6 @@ pub(crate) fn ln(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// What is put somewhere.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SourceKind {
     File,

@@ -7,7 +7,6 @@ use crate::effects::FileTarget;
 use crate::shell::Parsed;
 use crate::shell::syntax::{Body, Command, Operator, Redirect, Simple, Word};
 
-/// The input of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum CommandInput {
     Text(String),

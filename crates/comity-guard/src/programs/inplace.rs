@@ -41,7 +41,9 @@ pub(crate) fn sed(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
             _ => operands.push(argument),
         }
     }
-    let Some(suffix) = in_place else { return };
+    let Some(suffix) = in_place else {
+        return operands.iter().skip(usize::from(!has_script)).for_each(|file| walk.reads(file, false));
+    };
     for file in operands.iter().skip(usize::from(!has_script)) {
         walk.writes(file, WriteKind::Edit);
         if let Some(path) = file.plain().filter(|_| !suffix.is_empty() && !suffix.contains(['*', '/'])) {
@@ -112,12 +114,15 @@ fn without_suffix(argument: &Argument) -> Argument {
 /// `awk`, which edits in place with an extension of GNU only.
 pub(crate) fn awk(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
-    if !given.value(&["i", "include"]).is_some_and(|library| library.is("inplace")) {
-        return;
-    }
+    let in_place = given.value(&["i", "include"]).is_some_and(|library| library.is("inplace"));
     let has_program = given.has(&["f", "file", "e"]);
     for file in given.operands.iter().skip(usize::from(!has_program)) {
-        walk.writes(file, WriteKind::Edit);
+        match in_place {
+            true => walk.writes(file, WriteKind::Edit),
+            // `a=b` sets a variable.
+            false if file.shown().contains('=') => {}
+            false => walk.reads(file, false),
+        }
     }
 }
 

@@ -11,6 +11,9 @@ mod copies;
 mod feed;
 mod files;
 mod git;
+mod git_commits;
+mod git_versions;
+mod grep;
 mod inplace;
 mod links;
 mod names;
@@ -31,6 +34,9 @@ pub(crate) use git::{
     git, git_checkout, git_clean, git_clone, git_reset, git_restore, git_rm, git_stash, git_submodule,
     git_switch, git_tree,
 };
+pub(crate) use git_commits::{git_add, git_commit};
+pub(crate) use git_versions::{git_cat_file, git_show};
+pub(crate) use grep::grep;
 pub(crate) use inplace::{awk, editor, formatter, perl, sed, yq};
 pub(crate) use patches::{apply_patch, git_apply, patch};
 pub(crate) use runners::{run_word, script, xargs};

@@ -24,6 +24,8 @@ pub(crate) struct Walk<'p> {
     pub(super) links: Vec<(FileTarget, FileTarget)>,
     /// Variables with all values that they may have.
     variables: Vec<(String, Vec<String>)>,
+    /// What `git add` has staged in this line.
+    pub(super) staged: Vec<FileTarget>,
     depth: usize,
 }
 
@@ -47,6 +49,7 @@ impl<'p> Walk<'p> {
             run: None,
             links: Vec::new(),
             variables: vec![("PWD".to_owned(), vec![".".to_owned()])],
+            staged: Vec::new(),
             depth: 0,
         }
     }
@@ -312,7 +315,7 @@ impl<'p> Walk<'p> {
         for target in self.base.targets(argument) {
             match target {
                 FileTarget::Path(path) if NO_FILES.contains(&path.as_str()) => {}
-                FileTarget::Path(path) | FileTarget::Glob(path) => self.found.read(Read { path, whole }),
+                FileTarget::Path(path) | FileTarget::Glob(path) => self.found.read(Read::new(path, whole)),
                 FileTarget::Below(_)
                 | FileTarget::Into { .. }
                 | FileTarget::WorkTree(_)

@@ -19,7 +19,6 @@ pub(crate) struct Prover {
     runners: usize,
 }
 
-/// Who starts a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Starter {
     /// The shell, which has builtins.
@@ -125,7 +124,6 @@ impl Prover {
         }
     }
 
-    /// Proves a program with its arguments.
     fn program(&mut self, words: &[Argument], starter: Starter) -> Proven {
         let texts: Vec<&str> = words.iter().map(Argument::shown).collect();
         self.started(words, starter).map_err(|doubt| doubt.about(&texts.join(" ")))

@@ -26,7 +26,6 @@ pub(super) struct PendingHeredoc {
     pub(super) strip_tabs: bool,
 }
 
-/// Where a script ends.
 #[derive(Clone, Copy)]
 pub(super) enum ScriptEnd {
     Text,

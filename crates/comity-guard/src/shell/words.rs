@@ -70,7 +70,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Whether a word begins here.
     pub(super) fn begins_word(&self) -> bool {
         match self.peek() {
             None => false,
@@ -142,7 +141,6 @@ impl Pieces {
     }
 }
 
-/// What ends a word.
 fn is_separator(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }

@@ -34,7 +34,8 @@ pub(super) const PROGRAMS: &[Program] = &[
           "--ignore-case --include= --invert-match --line-number --line-regexp --max-count= --no-filename --no-messages --null --only-matching",
           "--perl-regexp --quiet --recursive --regexp= --text --with-filename --word-regexp"],
     )
-    .any_argument(),
+    .any_argument()
+    .guess(EffectGuess::Own(crate::programs::grep)),
     reads(
         "rg",
         &["-acFHhiIlLnNoPpqsSuUvwx0. -A: -B: -C: -E: -e: -f: -g: -j: -m: -M: -r: -T: -t: -d: --after-context= --before-context= --color= --column",
@@ -42,7 +43,8 @@ pub(super) const PROGRAMS: &[Program] = &[
           "--hidden --iglob= --ignore-case --invert-match --json --line-number --max-count= --max-depth= --multiline --no-config --no-filename",
           "--no-heading --no-ignore --no-ignore-vcs --no-line-number --no-messages --null --only-matching --pcre2 --quiet --regexp= --smart-case",
           "--sort= --stats --text --type= --type-list --type-not= --vimgrep --with-filename --word-regexp -z! --pre=! --hostname-bin=!"],
-    ),
+    )
+    .guess(EffectGuess::Own(crate::programs::grep)),
     reads(
         "sort",
         &["-bCcdfghiMmnRrsuVz -k: -S: -t: -o:> -T:! --output=> --temporary-directory=! --compress-program=! --files0-from=! --field-separator=",

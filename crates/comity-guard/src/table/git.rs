@@ -32,7 +32,10 @@ const REFERENCES: &str =
 
 pub(crate) const COMMANDS: &[Program] = &[
     reads("status", &["-bsz -u? --ahead-behind --branch --ignored? --long --no-ahead-behind --no-renames --porcelain? --short --show-stash --untracked-files?"]),
-    reads("log show whatchanged", &[CHANGES, COMMITS, "-o:> --output-directory=>"]).proof(ReadProof::Given(git_formats)),
+    reads("log whatchanged", &[CHANGES, COMMITS, "-o:> --output-directory=>"]).proof(ReadProof::Given(git_formats)),
+    reads("show", &[CHANGES, COMMITS, "-o:> --output-directory=>"])
+        .proof(ReadProof::Given(git_formats))
+        .guess(EffectGuess::Own(guess::git_show)),
     reads("diff", &[CHANGES, "--no-index"]),
     reads("rev-list", &[COMMITS]).proof(ReadProof::Given(git_formats)),
     reads("shortlog", &["-ens --all --author= --email --numbered --since= --summary --until="]),
@@ -47,7 +50,7 @@ pub(crate) const COMMANDS: &[Program] = &[
     reads("ls-files", &["-cdimostuvz -x: --cached --deduplicate --deleted --directory --eol --error-unmatch --exclude= --exclude-standard --full-name",
           "--ignored --modified --others --stage --unmerged"]),
     reads("ls-tree", &["-dlrtz --abbrev? --full-name --full-tree --long --name-only --name-status --object-only"]),
-    reads("cat-file", &["-epst"]),
+    reads("cat-file", &["-epst"]).guess(EffectGuess::Own(guess::git_cat_file)),
     reads("merge-base", &["-a --all --fork-point --independent --is-ancestor --octopus"]),
     reads("describe", &["--abbrev? --all --always --candidates= --contains --exact-match --exclude= --first-parent --long --match= --tags"]),
     reads("show-ref", &["-dqs --abbrev? --branches --dereference --hash? --head --heads --quiet --tags --verify"]),
@@ -68,6 +71,10 @@ pub(crate) const COMMANDS: &[Program] = &[
     reads("symbolic-ref", &["-q --quiet --short"]).operands_max(1),
     writes("archive format-patch", &["-o:> --output=> --output-directory=>"], EffectGuess::Nothing),
     writes("apply", &["-p: -C: --directory= --exclude= --include= --whitespace="], EffectGuess::Own(guess::git_apply)),
+    writes("commit", &["-C: -c: -F: -m: -t: -S? -u? --author= --cleanup= --date= --file= --fixup= --message= --pathspec-from-file= --reedit-message= \
+          --reuse-message= --squash= --template= --trailer= --gpg-sign? --untracked-files? -a -i -o -p -n -e -q -s -v -z --all --amend --include \
+          --only --patch --interactive --dry-run"], EffectGuess::Own(guess::git_commit)),
+    writes("add stage", &["-A -f -i -n -p -u -v --all --chmod= --dry-run --force --no-all --pathspec-from-file= --update"], EffectGuess::Own(guess::git_add)),
     writes("checkout", &["-b: -B: --orphan= --conflict= --pathspec-from-file="], EffectGuess::Own(guess::git_checkout)),
     writes("switch", &["-c: -C: --create= --force-create= --orphan="], EffectGuess::Own(guess::git_switch)),
     writes("restore", &["-s: --source= --pathspec-from-file= --conflict="], EffectGuess::Own(guess::git_restore)),

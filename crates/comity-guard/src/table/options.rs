@@ -23,7 +23,6 @@ pub(crate) struct ProgramOptions {
     dashes_end_nothing: bool,
 }
 
-/// Arguments, told apart.
 #[derive(Default)]
 pub(crate) struct ParsedArguments {
     /// Each option by its name without dashes, with its value if it has one.

@@ -3,14 +3,12 @@
 //! A no is given both ways that programs understand: as JSON on standard output, and, where the program reads no JSON at
 //! that event or we could not judge at all, by exit code 2 with the reason on standard error.
 
-mod hidden;
-
+use comity_core::display::visible_lines;
 use serde_json::{Value, json};
 
 use crate::dialect::Dialect;
 use crate::limits::{CONTEXT_BYTES_MAX, REASON_BYTES_MAX};
 use crate::payload::HookEvent;
-use hidden::visible;
 
 /// The exit code that every program takes for a no.
 const BLOCKED: u8 = 2;
@@ -21,10 +19,7 @@ pub enum Verdict {
     /// It may run; the model is told something besides.
     Allow { context: Option<String> },
     /// It may not.
-    Deny {
-        /// Why, and what to do.
-        reason: String,
-    },
+    Deny { reason: String },
     /// It could not be judged, so it may not.
     Fault { reason: String },
 }
@@ -38,19 +33,32 @@ pub struct Said {
 }
 
 impl Verdict {
+    /// The same verdict with its text in other words.
+    pub fn map(self, words: impl FnOnce(String) -> String) -> Verdict {
+        match self {
+            Verdict::Allow { context } => Verdict::Allow { context: context.map(words) },
+            Verdict::Deny { reason } => Verdict::Deny { reason: words(reason) },
+            Verdict::Fault { reason } => Verdict::Fault { reason: words(reason) },
+        }
+    }
+
     /// The verdict for a program at an event; `name` is the program's own word for the event.
     pub fn said(&self, dialect: Dialect, event: HookEvent, name: &str) -> Said {
         match self {
             Verdict::Allow { context: None } => Said::default(),
             Verdict::Allow { context: Some(context) } => {
-                let context = bounded(&visible(context), CONTEXT_BYTES_MAX);
+                let context = bounded(&visible_lines(context), CONTEXT_BYTES_MAX);
                 match takes_context(dialect, event) {
+                    true if event == HookEvent::Stop => {
+                        let goes_on = json!({ "decision": "block", "reason": context });
+                        Said { stdout: line(&goes_on), ..Said::default() }
+                    }
                     true => Said { stdout: line(&allowed(dialect, name, &context)), ..Said::default() },
                     false => Said::default(),
                 }
             }
             Verdict::Deny { reason } => {
-                let reason = bounded(&visible(reason), REASON_BYTES_MAX);
+                let reason = bounded(&visible_lines(reason), REASON_BYTES_MAX);
                 match event {
                     HookEvent::BeforeTool => denied(dialect, name, &reason),
                     // It has happened: the model is told, nothing can be kept from running.
@@ -64,7 +72,7 @@ impl Verdict {
                 }
             }
             Verdict::Fault { reason } => {
-                let reason = bounded(&visible(reason), REASON_BYTES_MAX);
+                let reason = bounded(&visible_lines(reason), REASON_BYTES_MAX);
                 let stderr = format!("Comity could not judge this call, so it is blocked: {reason}\n");
                 Said { stderr, exit: BLOCKED, ..Said::default() }
             }
@@ -72,7 +80,7 @@ impl Verdict {
     }
 }
 
-/// Whether the program shows its model what a hook adds to this event.
+/// Whether the program shows its model what a hook adds to this event. Added to a stop it begins another turn.
 pub(crate) fn takes_context(dialect: Dialect, event: HookEvent) -> bool {
     match dialect {
         Dialect::ClaudeCode | Dialect::Codex => {
@@ -82,13 +90,18 @@ pub(crate) fn takes_context(dialect: Dialect, event: HookEvent) -> bool {
                     | HookEvent::AfterTool
                     | HookEvent::SessionStart
                     | HookEvent::UserPrompt
+                    | HookEvent::Stop
             )
         }
         Dialect::GeminiCli => {
             matches!(event, HookEvent::AfterTool | HookEvent::SessionStart | HookEvent::UserPrompt)
         }
         // OpenCode's plugin adds it to what the tool said.
-        Dialect::OpenCode | Dialect::CopilotCli => matches!(event, HookEvent::AfterTool),
+        Dialect::OpenCode => matches!(event, HookEvent::AfterTool),
+        Dialect::CopilotCli => matches!(
+            event,
+            HookEvent::AfterTool | HookEvent::SessionStart | HookEvent::UserPrompt | HookEvent::Stop
+        ),
         Dialect::Cursor => false,
     }
 }

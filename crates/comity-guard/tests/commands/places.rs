@@ -1,7 +1,7 @@
 //! Where relative paths begin: `cd`, subshells, branches and loops.
 
-use comity_guard::effects::Read;
 use comity_guard::programs::{CallDirs, effects, effects_of_arguments};
+use comity_guard::{FileTarget, GitCommit, GitVersion, Read};
 
 use super::check;
 
@@ -80,9 +80,60 @@ fn arguments_without_a_shell() {
 #[test]
 fn what_is_read() {
     let reads = |command: &str| effects(command, &CallDirs::default()).reads;
-    let read = |path: &str, whole| Read { path: path.to_owned(), whole };
+    let read = |path: &str, whole| Read::new(path, whole);
     assert_eq!(reads("cat a b | head -n 1"), [read("a", true), read("b", true)]);
     assert_eq!(reads("cd sub && head -n 3 a < b"), [read("sub/b", true), read("sub/a", false)]);
     assert_eq!(reads("cat *.rs - /dev/null"), [read("*.rs", true)]);
-    assert_eq!(reads("grep -n x a"), []);
+    for command in [
+        "grep -n x a",
+        "grep -e x -n a",
+        "rg x a",
+        "sed -n 1,5p a",
+        "sed -ne 1,5p a",
+        "head -n 3 a",
+        "tail -n +3 a",
+        "awk 'NR > 3' a",
+        "awk -v n=3 '{ print }' n=4 a",
+    ] {
+        assert_eq!(reads(command), [read("a", false)], "{command}");
+    }
+    for command in
+        ["rg x", "grep x -", "sed -i s/a/b/ a", "sed s/a/b/", "awk 1", "git show HEAD", "git log -p a"]
+    {
+        assert_eq!(reads(command), [], "{command}");
+    }
+    let version = |of: &str, name: &str, path: &str| Read {
+        version: Some(GitVersion { of: of.to_owned(), name: name.to_owned() }),
+        ..read(path, true)
+    };
+    assert_eq!(reads("cd sub && git show HEAD:a"), [version("sub", "HEAD:a", "a")]);
+    assert_eq!(reads("git -C sub cat-file -p main:./a"), [version("sub", "main:./a", "./a")]);
+}
+
+#[test]
+fn what_is_committed() {
+    let commits = |command: &str| effects(command, &CallDirs::default()).commits;
+    let commit = |of: &str, staged, tracked, paths: &[FileTarget]| GitCommit {
+        of: of.to_owned(),
+        staged,
+        tracked,
+        paths: paths.to_vec(),
+    };
+    let path = |path: &str| FileTarget::Path(path.to_owned());
+    let tree = |of: &str| FileTarget::WorkTree(of.to_owned());
+    let check = |command: &str, expected: GitCommit| assert_eq!(commits(command), [expected], "{command}");
+    check("git commit -m x", commit(".", true, false, &[]));
+    check("git -c core.hooksPath= commit -m x", commit(".", true, false, &[]));
+    check("bash -c 'git commit -qam x'", commit(".", true, true, &[]));
+    check("git commit -a", commit(".", true, true, &[]));
+    check("git commit -m 'a b' a sub/b", commit(".", false, false, &[path("a"), path("sub/b")]));
+    check("git commit -m x -i a", commit(".", true, false, &[path("a")]));
+    check("cd sub && git add a && git commit -m x", commit("sub", true, false, &[path("sub/a")]));
+    check("git add -A && git commit -m x", commit(".", true, false, &[tree(".")]));
+    check("git add $x; git commit -m x", commit(".", true, false, &[tree(".")]));
+    check("git add '*.rs'; git commit -m x", commit(".", true, false, &[tree(".")]));
+    check("git commit -m x -- a", commit(".", false, false, &[path("a")]));
+    for command in ["git commit --dry-run", "git status", "git add a", "echo git commit"] {
+        assert_eq!(commits(command), [], "{command}");
+    }
 }

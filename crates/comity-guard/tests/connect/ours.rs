@@ -1,6 +1,6 @@
 //! What is ours, and only that, is replaced and removed.
 
-use comity_guard::Dialect::{ClaudeCode, CopilotCli, Cursor, GeminiCli};
+use comity_guard::Dialect::{ClaudeCode, Codex, CopilotCli, Cursor, GeminiCli};
 use comity_guard::connect::{Connected, SettingsKind, connect, disconnect, is_connected};
 use serde_json::{Value, json};
 
@@ -16,6 +16,8 @@ fn is_ours(line: &str) -> bool {
 fn our_hook_is_known_by_its_program() {
     let ours = [
         "exec '/opt/comity/bin/comity-hook' claude",
+        "test -x '/opt/comity/bin/comity-hook' && exec '/opt/comity/bin/comity-hook' claude; echo gone >&2; exit 2",
+        "exec '/opt/comity/bin/comity-hook' claude --wait",
         "/usr/bin/comity-hook claude",
         "comity-hook",
         "  exec   \"/opt/with space/comity-hook\" claude",
@@ -47,11 +49,34 @@ fn quotes_in_a_path_reach_the_shell_as_they_are() {
     let text = connect(CopilotCli, SettingsKind::Hooks, None, &connection).expect("connected");
     let value: Value = serde_json::from_str(&text).expect("JSON");
     let line =
-        value["hooks"]["preToolUse"][0]["bash"].as_str().expect("a line").replace("exec ", "printf %s ");
+        value["hooks"]["postToolUse"][0]["bash"].as_str().expect("a line").replace("exec ", "printf %s ");
     let printed = std::process::Command::new("bash").args(["-c", &line]).output().expect("bash runs");
     assert_eq!(String::from_utf8_lossy(&printed.stdout), format!("{}copilot", connection.hook));
     assert_eq!(is_connected(CopilotCli, SettingsKind::Hooks, &text, &connection), Connected::Yes);
     assert_eq!(disconnect(CopilotCli, SettingsKind::Hooks, &text), Ok(None));
+}
+
+#[test]
+fn a_hook_that_is_gone_blocks_calls_and_nothing_else() {
+    let mut connection = connection();
+    connection.hook = "/nowhere/it's/comity-hook".to_owned();
+    let run = |line: &Value| {
+        let line = line.as_str().expect("a line");
+        std::process::Command::new("sh").args(["-c", line]).output().expect("sh runs")
+    };
+    let text = connect(Codex, SettingsKind::Hooks, None, &connection).expect("connected");
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    let gate = run(&value["hooks"]["PreToolUse"][0]["hooks"][0]["command"]);
+    let said = String::from_utf8_lossy(&gate.stderr).into_owned();
+    assert_eq!(gate.status.code(), Some(2), "the one code that Codex takes for a no: {said}");
+    assert!(
+        said.starts_with("Comity: /nowhere/it's/comity-hook is gone") && said.contains("Install"),
+        "{said}"
+    );
+    for event in ["Stop", "SessionStart", "PostToolUse"] {
+        let ran = run(&value["hooks"][event][0]["hooks"][0]["command"]);
+        assert_ne!(ran.status.code(), Some(2), "{event} would block");
+    }
 }
 
 #[test]
@@ -75,15 +100,16 @@ fn a_group_that_is_shared_keeps_what_is_theirs() {
 fn repeats_and_events_of_older_versions_go() {
     let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"command":"/a/comity-hook"}]},
         {"hooks":[{"command":"mine"}]},{"hooks":[{"command":"/b/comity-hook"}]}],
-        "Stop":[{"hooks":[{"command":"/a/comity-hook stop"}]}]}}"#;
+        "Notification":[{"hooks":[{"command":"/a/comity-hook notice"}]}]}}"#;
     assert_eq!(is_connected(ClaudeCode, SettingsKind::Hooks, text, &connection()), Connected::Otherwise);
     let with = connect(ClaudeCode, SettingsKind::Hooks, Some(text), &connection()).expect("edited");
     let value: Value = serde_json::from_str(&with).expect("JSON");
     let list = value["hooks"]["PreToolUse"].as_array().expect("a list");
     assert_eq!(list.len(), 2);
-    assert_eq!(list[0]["hooks"][0]["command"], "exec '/opt/comity/bin/comity-hook' claude");
+    let line = list[0]["hooks"][0]["command"].as_str().expect("a line");
+    assert!(line.contains(" && exec '/opt/comity/bin/comity-hook' claude; "), "{line}");
     assert_eq!(list[1]["hooks"][0]["command"], "mine");
-    assert_eq!(value["hooks"].get("Stop"), None);
+    assert_eq!(value["hooks"].get("Notification"), None);
     let without = disconnect(ClaudeCode, SettingsKind::Hooks, &with).expect("edited");
     assert_eq!(without.as_deref(), Some(r#"{"hooks":{"PreToolUse":[{"hooks":[{"command":"mine"}]}]}}"#));
 }

@@ -184,6 +184,7 @@ fn the_hook_is_told_everything() {
             "cwd": "/srv/project" });
         if event == "tool.execute.after" {
             expected["said"] = "written".into();
+            expected["shows"] = true.into();
         }
         assert_eq!(call, expected);
     }

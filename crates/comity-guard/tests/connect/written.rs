@@ -25,7 +25,7 @@ fn codex() {
                     "hooks": [
                       {
                         "type": "command",
-                        "command": "exec '/opt/comity/bin/comity-hook' codex",
+                        "command": "test -x '/opt/comity/bin/comity-hook' && exec '/opt/comity/bin/comity-hook' codex; echo 'Comity: /opt/comity/bin/comity-hook is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks that name comity-hook out of the settings.' >&2; exit 2",
                         "timeout": 10
                       }
                     ]
@@ -86,6 +86,17 @@ fn codex() {
                       }
                     ]
                   }
+                ],
+                "Stop": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' codex",
+                        "timeout": 10
+                      }
+                    ]
+                  }
                 ]
               }
             }
@@ -108,7 +119,7 @@ fn gemini() {
                     "hooks": [
                       {
                         "type": "command",
-                        "command": "exec '/opt/comity/bin/comity-hook' gemini",
+                        "command": "test -x '/opt/comity/bin/comity-hook' && exec '/opt/comity/bin/comity-hook' gemini; echo 'Comity: /opt/comity/bin/comity-hook is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks that name comity-hook out of the settings.' >&2; exit 2",
                         "timeout": 10000
                       }
                     ]
@@ -116,7 +127,7 @@ fn gemini() {
                 ],
                 "AfterTool": [
                   {
-                    "matcher": "^(write_file|replace|run_shell_command|read_file|read_many_files|mcp_.*)$",
+                    "matcher": ".*",
                     "hooks": [
                       {
                         "type": "command",
@@ -162,6 +173,27 @@ fn copilot() {
                 "bash": "exec '/opt/comity/bin/comity-hook' copilot",
                 "timeoutSec": 10
               }
+            ],
+            "sessionStart": [
+              {
+                "type": "command",
+                "bash": "exec '/opt/comity/bin/comity-hook' copilot",
+                "timeoutSec": 10
+              }
+            ],
+            "userPromptSubmitted": [
+              {
+                "type": "command",
+                "bash": "exec '/opt/comity/bin/comity-hook' copilot",
+                "timeoutSec": 10
+              }
+            ],
+            "agentStop": [
+              {
+                "type": "command",
+                "bash": "exec '/opt/comity/bin/comity-hook' copilot",
+                "timeoutSec": 10
+              }
             ]
           },
           "version": 1
@@ -202,14 +234,14 @@ fn cursor() {
           "hooks": {
             "preToolUse": [
               {
-                "command": "exec '/opt/comity/bin/comity-hook' cursor",
+                "command": "test -x '/opt/comity/bin/comity-hook' && exec '/opt/comity/bin/comity-hook' cursor; echo 'Comity: /opt/comity/bin/comity-hook is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks that name comity-hook out of the settings.' >&2; exit 2",
                 "timeout": 10,
                 "failClosed": true
               }
             ],
             "beforeShellExecution": [
               {
-                "command": "exec '/opt/comity/bin/comity-hook' cursor",
+                "command": "test -x '/opt/comity/bin/comity-hook' && exec '/opt/comity/bin/comity-hook' cursor; echo 'Comity: /opt/comity/bin/comity-hook is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks that name comity-hook out of the settings.' >&2; exit 2",
                 "timeout": 10,
                 "failClosed": true
               }

@@ -21,7 +21,7 @@ fn claude_code() {
                     "hooks": [
                       {
                         "type": "command",
-                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "command": "test -x '/opt/comity/bin/comity-hook' && exec '/opt/comity/bin/comity-hook' claude; echo 'Comity: /opt/comity/bin/comity-hook is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks that name comity-hook out of the settings.' >&2; exit 2",
                         "timeout": 10,
                         "onFailure": "block"
                       }
@@ -30,7 +30,7 @@ fn claude_code() {
                 ],
                 "PostToolUse": [
                   {
-                    "matcher": "^(Write|Edit|MultiEdit|NotebookEdit|Read|Bash|mcp__(?!comity__).*)$",
+                    "matcher": "^(?!mcp__comity__).*$",
                     "hooks": [
                       {
                         "type": "command",
@@ -92,6 +92,24 @@ fn claude_code() {
                         "type": "command",
                         "command": "exec '/opt/comity/bin/comity-hook' claude",
                         "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "Stop": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "timeout": 10
+                      },
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude --wait",
+                        "timeout": 604800,
+                        "async": true,
+                        "asyncRewake": true
                       }
                     ]
                   }

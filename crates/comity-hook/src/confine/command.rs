@@ -12,7 +12,6 @@ pub(crate) const BASH_ENV_FILE: &str = "comity-confine.sh";
 const USERS_SHELL: &str = "COMITY_SHELL";
 const DEFAULT_SHELL: &str = "bash";
 
-/// What was asked for.
 pub(super) enum Invocation {
     Command(ConfinedCommand),
     Probe,
@@ -23,7 +22,6 @@ pub(super) struct ConfinedCommand {
     pub(super) program: ExecTarget,
 }
 
-/// Whose command it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CommandOwner {
     Agents,

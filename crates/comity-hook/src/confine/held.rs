@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use comity_core::paths::Component;
@@ -23,6 +24,7 @@ pub(super) struct ConfineRules {
     pub(super) sealed: bool,
     pub(super) network: bool,
     pub(super) own: Vec<PathBuf>,
+    pub(super) hidden: Vec<PathBuf>,
     held: Vec<HeldPatterns>,
 }
 
@@ -33,7 +35,6 @@ struct HeldPatterns {
     case: CaseRule,
 }
 
-/// Why there is no answer.
 pub(super) enum NoAnswer {
     /// The server cannot tell who asks.
     Refused(Fault),
@@ -63,7 +64,8 @@ pub(super) fn ask() -> Result<ConfineRules, NoAnswer> {
 pub(super) fn told() -> Result<ConfineRules, String> {
     let describe = |error: io::Error| format!("what it is confined to was not told: {error}");
     // Without a buffer, which would take away what comes after it.
-    let mut input = File::open("/dev/stdin").map_err(describe)?;
+    let input = io::stdin().as_fd().try_clone_to_owned();
+    let mut input = File::from(input.map_err(describe)?);
     let mut length = String::new();
     loop {
         let mut byte = [0];
@@ -105,6 +107,7 @@ impl ConfineRules {
             network: said["network"].as_bool().ok_or("an answer that is not understood")?,
             held: said["held"].as_array().into_iter().flatten().map(held).collect::<Result<_, String>>()?,
             own: paths(&said["own"]),
+            hidden: paths(&said["hidden"]),
         })
     }
 

@@ -100,13 +100,14 @@ fn confine_to(answer: &ConfineRules) -> Result<(), String> {
 
 fn confinement(answer: &ConfineRules) -> Option<Confinement> {
     let network = if answer.network { NetworkAccess::Shared } else { NetworkAccess::None };
+    let hidden = answer.hidden.clone();
     if answer.sealed {
-        return Some(Confinement { extent: Extent::Everything { shown: in_sight(answer) }, network });
+        return Some(Confinement { extent: Extent::Everything { shown: in_sight(answer) }, network, hidden });
     }
     let mut held = answer.paths();
     held.extend(comity_confine::other_names(&answer.roots(), &held));
     held.extend(answer.own.iter().cloned());
-    (!held.is_empty()).then_some(Confinement { extent: Extent::Held(held), network })
+    (!held.is_empty()).then_some(Confinement { extent: Extent::Held(held), network, hidden })
 }
 
 /// What a command needs to see although its /tmp is private.

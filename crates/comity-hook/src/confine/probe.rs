@@ -22,7 +22,7 @@ pub(super) fn run() -> u8 {
 fn attempt() -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let held = Extent::Held(vec![own.clone()]);
-    enter(&Confinement { extent: held, network: NetworkAccess::Shared })
+    enter(&Confinement { extent: held, network: NetworkAccess::Shared, hidden: vec![] })
         .map_err(|problem| problem.to_string())?;
     match is_read_only(&own) {
         true => Ok(()),

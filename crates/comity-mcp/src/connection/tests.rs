@@ -67,7 +67,7 @@ fn handshake_of_2025_11_25() {
         expect![[r#"
             < {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"comity","title":"Comity","version":"0.1.0"},"instructions":"Claim before you edit."}}
             ! nothing
-            < {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"locks","description":"Lists locks.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"openWorldHint":false}},{"name":"claim","title":"Claim a path","description":"Lists locks.","inputSchema":{"type":"object"},"annotations":{"destructiveHint":false,"openWorldHint":false},"_meta":{"anthropic/alwaysLoad":true}}]}}
+            < {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"locks","description":"Lists locks.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"claim","title":"Claim a path","description":"Lists locks.","inputSchema":{"type":"object"},"annotations":{"destructiveHint":false},"_meta":{"anthropic/alwaysLoad":true}}]}}
             ! opencode calls locks {}
             < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1,"message":"half\nway"}}
             < {"jsonrpc":"2.0","id":"two","result":{"content":[{"type":"text","text":"line 1\nline 2"}],"isError":false}}
@@ -114,7 +114,7 @@ fn stateless_2026_07_28() {
         "#,
         expect![[r#"
             < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"capabilities":{"tools":{}},"instructions":"Claim before you edit.","ttlMs":300000,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"comity","title":"Comity","version":"0.1.0"}}}}
-            < {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","tools":[{"name":"locks","description":"Lists locks.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"openWorldHint":false}},{"name":"claim","title":"Claim a path","description":"Lists locks.","inputSchema":{"type":"object"},"annotations":{"destructiveHint":false,"openWorldHint":false},"_meta":{"anthropic/alwaysLoad":true}}],"ttlMs":300000,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"comity","title":"Comity","version":"0.1.0"}}}}
+            < {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","tools":[{"name":"locks","description":"Lists locks.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"claim","title":"Claim a path","description":"Lists locks.","inputSchema":{"type":"object"},"annotations":{"destructiveHint":false},"_meta":{"anthropic/alwaysLoad":true}}],"ttlMs":300000,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"comity","title":"Comity","version":"0.1.0"}}}}
             ! claude-code calls locks {"path":"a"}
             < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1,"message":"half\nway"}}
             < {"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[{"type":"text","text":"line 1\nline 2"}],"isError":false,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"comity","title":"Comity","version":"0.1.0"}}}}

@@ -1,5 +1,6 @@
 //! The headers that repeat parts of the body for routers on the way, and must agree with it.
 
+use data_encoding::BASE64;
 use serde_json::Value;
 
 use crate::message::ClientRequest;
@@ -87,19 +88,7 @@ fn mismatch(message: String) -> RpcError {
 
 /// The form in which a header carries text that is not plain: `=?base64?…?=`.
 fn base64_word(text: &str) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut word = String::from("=?base64?");
-    for chunk in text.as_bytes().chunks(3) {
-        let byte = |index| u32::from(chunk.get(index).copied().unwrap_or_default());
-        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
-        for digit in 0..4 {
-            let padding = digit > chunk.len();
-            let index = (bits >> (18 - 6 * digit)) & 63;
-            word.push(if padding { '=' } else { char::from(DIGITS[index as usize]) });
-        }
-    }
-    word.push_str("?=");
-    word
+    format!("=?base64?{}?=", BASE64.encode(text.as_bytes()))
 }
 
 #[cfg(test)]

@@ -78,8 +78,8 @@ fn handshake_versions() {
         &["MCP-Protocol-Version: 2025-11-25"],
         unknown,
         expect![[r#"
-        200 content-type: application/json
-        {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"there is no method \"prompts/list\" in 2025-11-25"}}"#]],
+            200 content-type: application/json
+            {"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}"#]],
     );
     check(
         &["MCP-Protocol-Version: 2025-01-01"],

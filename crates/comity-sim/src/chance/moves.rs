@@ -1,7 +1,7 @@
 //! Branches that are moved, and what came of it, told by who moved them or found out later.
 
+use comity_core::branch_moves::{Move, MoveAsk, MoveCause};
 use comity_core::commits::Commit;
-use comity_core::moves::{Move, MoveAsk, MoveCause};
 use comity_core::{AgentId, Ask, Fence, Key, Principal};
 
 use super::{Happening, Scene};
@@ -20,7 +20,7 @@ impl Scene<'_> {
             };
             let ask = Ask::Move(MoveAsk::Settle { number, has_moved: self.rng.happens(60) });
             // It is remembered under the key of the call that announced it.
-            return Happening::Asked { who, ask, key: None };
+            return Happening::Asked { who: who.into(), ask, key: None };
         }
         let who = self.rng.pick(living).map_or(Principal::Human, |agent| Principal::Agent(*agent));
         let intended = self.intended(who);

@@ -1,8 +1,8 @@
 //! What is asked about permissions, by chance.
 
 use comity_core::permissions::{
-    Answer, Commands, Hearing, KeptAnswer, Pattern, PermissionAsk, RequestId, RuleEffect, RuleId, RuleScope,
-    ToolCall, ToolClass,
+    Answer, Commands, Hearing, KeptAnswer, Pattern, PermissionAsk, PlanAnswer, RequestId, RuleEffect, RuleId,
+    RuleScope, ToolCall, ToolClass,
 };
 use comity_core::roles::Mode;
 use comity_core::{AgentId, Ask, ContentHash, Millis, Principal};
@@ -53,6 +53,42 @@ impl Scene<'_> {
                 PermissionAsk::SetMode { agent, mode: *self.rng.pick(&modes).unwrap_or(&Mode::Ask) }
             }
         })
+    }
+
+    /// Somebody is to plan, shows what it would do, or is let go on.
+    pub(super) fn plan(&mut self, living: &[AgentId]) -> (Principal, Ask) {
+        let rules: Vec<(RuleId, Principal)> =
+            self.oracle.permissions.rules.iter().map(|(id, owner)| (*id, *owner)).collect();
+        if let Some((rule, owner)) = self.rng.pick(&rules).copied().filter(|_| self.rng.happens(10)) {
+            return (owner, Ask::Permission(PermissionAsk::RemoveRule { rule }));
+        }
+        let plans = &self.oracle.permissions.plans;
+        let open: Vec<(RequestId, Principal)> = plans.iter().map(|(id, plan)| (*id, plan.to)).collect();
+        let anybody = self.anybody(living);
+        let agent = self.rng.pick(living).copied().unwrap_or(AgentId::from_bits(0));
+        let (who, ask) = match (self.rng.pick(&open).copied(), self.rng.below(100)) {
+            (Some((plan, to)), 0..45) => {
+                let modes = [Mode::Plan, Mode::Ask, Mode::AcceptEdits, Mode::Full];
+                let mode = *self.rng.pick(&modes).unwrap_or(&Mode::Ask);
+                let answer = match self.rng.happens(60) {
+                    true => PlanAnswer::Approve { mode, feedback: None },
+                    false => PlanAnswer::Reject { feedback: "smaller steps".into() },
+                };
+                let who = if self.rng.happens(80) { to } else { anybody };
+                (who, PermissionAsk::AnswerPlan { plan, answer })
+            }
+            (_, 0..60) => {
+                let who = if self.rng.happens(50) { Principal::Human } else { self.oracle.leader(agent) };
+                (who, PermissionAsk::SetMode { agent, mode: Mode::Plan })
+            }
+            _ => {
+                let (file, content) = ("plan.md".into(), "first this".into());
+                let planning = living.iter().copied().filter(|one| self.oracle.permissions.plans_now(*one));
+                let author = self.rng.pick(&planning.collect::<Vec<_>>()).copied().unwrap_or(agent);
+                (Principal::Agent(author), PermissionAsk::SubmitPlan { file, content })
+            }
+        };
+        (who, Ask::Permission(ask))
     }
 
     fn answer(&mut self) -> PermissionAsk {

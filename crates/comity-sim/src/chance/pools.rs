@@ -61,6 +61,22 @@ impl Scene<'_> {
         (who, Ask::Pool(ask))
     }
 
+    /// Cookies that several share.
+    pub(super) fn context(&mut self, living: &[AgentId]) -> (Principal, Ask) {
+        let (pool, anybody) = (Box::from("tabs"), self.anybody(living));
+        let context = ["login", "shop"][self.rng.below(2)].into();
+        let slots = self.oracle.shelves.by_name.get(&pool).map(|shelf| &shelf.slots);
+        let slots: Vec<(SlotId, Principal)> =
+            slots.into_iter().flatten().map(|(id, kept)| (*id, kept.owner)).collect();
+        let slot = self.rng.pick(&slots).copied();
+        let owner = slot.map(|(_, owner)| owner).filter(|_| self.rng.happens(85)).unwrap_or(anybody);
+        let ask = match slot {
+            Some((slot, _)) if self.rng.happens(55) => PoolAsk::EnterContext { slot, context },
+            _ => PoolAsk::Admit { pool, context, whom: self.anybody(living) },
+        };
+        (owner, Ask::Pool(ask))
+    }
+
     fn wish(&mut self, pool: Box<str>) -> Take {
         Take {
             pool,

@@ -76,6 +76,7 @@ impl Scene<'_> {
                 let within = Millis(self.one_of(&[10, 1_000, 30_000, 120_000, 300_000, 300_000]));
                 (asker, Ask::Control(ControlAsk::RequestShutdown { agent, reason: None, within }))
             }
+            3 => (asker, Ask::Control(ControlAsk::ForceShutdown { agent, reason: None })),
             5..7 => {
                 let approve = ControlAsk::ApproveShutdown { request, pane: None, backend: None };
                 (Principal::Agent(asked), Ask::Control(approve))

@@ -5,6 +5,7 @@ use comity_core::tasks::{Brief, Priority, TaskAct, TaskAsk, TaskDraft, TaskRef};
 use comity_core::{AgentId, Ask, Millis, Principal};
 
 use super::Scene;
+use crate::oracle::tasks::{ModelTask, TaskPhase};
 
 /// Tasks in one life: the model is slow on purpose.
 const TASKS_MAX: usize = 14;
@@ -30,6 +31,32 @@ impl Scene<'_> {
             25..35 => TaskAsk::Seek { project, wait: Millis(self.rng.between(1_000, 60_000)) },
             _ => self.act(living),
         })
+    }
+
+    /// What comes next for a task that somebody has or had, by who may do it.
+    pub(super) fn next_of_a_task(&mut self) -> Option<(Principal, Ask)> {
+        let is_begun = |job: &&ModelTask| job.owner.is_some() || job.phase == TaskPhase::Failed;
+        let begun: Vec<ModelTask> = self.oracle.jobs.iter().filter(is_begun).cloned().collect();
+        let job = self.rng.pick(&begun)?;
+        let (owner, human) = (job.owner.unwrap_or(Principal::Human), Principal::Human);
+        let (who, acts) = match job.phase {
+            TaskPhase::Open => (owner, vec![TaskAct::Start { ttl: LOCK_TTL }, TaskAct::GiveBack]),
+            TaskPhase::Running => {
+                let (evidence, reason) = ("commit 1".into(), "in the way".into());
+                let done = TaskAct::Done { evidence };
+                (owner, vec![done.clone(), done, TaskAct::Fail { reason }, TaskAct::GiveBack, TaskAct::Pause])
+            }
+            TaskPhase::InReview => {
+                let reason = "a test is missing".into();
+                (human, vec![TaskAct::Accept, TaskAct::SendBack { reason }])
+            }
+            TaskPhase::Paused => (human, vec![TaskAct::Resume]),
+            TaskPhase::Failed => (human, vec![TaskAct::Retry, TaskAct::Reopen, TaskAct::Skip]),
+            TaskPhase::Done | TaskPhase::Skipped | TaskPhase::Cancelled => (human, vec![TaskAct::Reopen]),
+        };
+        let act = self.rng.pick(&acts)?.clone();
+        let on = TaskRef { project: self.paths.spots[0].project, task: job.id.clone() };
+        Some((who, Ask::Task(TaskAsk::Act { on, attempt: None, act })))
     }
 
     fn declare(&mut self) -> TaskAsk {

@@ -1,11 +1,12 @@
 //! What the model makes of records about agents.
 
-use comity_core::agents::AgentEvent;
+use comity_core::agents::{AgentEvent, Ending};
 use comity_core::commits::CommitEvent;
 use comity_core::limits::NOTICES_MAX;
 use comity_core::notices::NoticeEvent;
+use comity_core::permissions::PermissionEvent;
 use comity_core::worktrees::WorktreeEvent;
-use comity_core::{AgentId, Event, Principal, Record, Timestamp};
+use comity_core::{AgentId, Event, Millis, Principal, Record, Timestamp};
 
 use super::kin::Kin;
 use super::{ACT_GRAIN, Being, Found, Oracle};
@@ -13,7 +14,13 @@ use super::{ACT_GRAIN, Being, Found, Oracle};
 impl Oracle {
     /// Whoever acts is alive, and an act is a sign of life.
     pub(super) fn acts(&mut self, record: &Record) -> Found {
-        if record.by == Principal::Nobody {
+        // A program that nobody knows may become known; in no wider mode than before.
+        let comes_in = matches!(
+            record.event,
+            Event::Agent(AgentEvent::Joined { .. })
+                | Event::Permission(PermissionEvent::ModeSet { by: Principal::System, .. })
+        );
+        if record.by == Principal::Nobody && !comes_in {
             return Err("something was done by nobody".into());
         }
         let Principal::Agent(id) = record.by else { return Ok(()) };
@@ -33,7 +40,7 @@ impl Oracle {
         let now = record.now;
         let being = self.living(id, "acted")?;
         being.acted = now;
-        being.disconnected = None;
+        (being.disconnected, being.silent_since) = (None, None);
         Ok(())
     }
 
@@ -41,11 +48,19 @@ impl Oracle {
         self.agents.get_mut(&id).ok_or_else(|| format!("{id} {what} though it is not alive"))
     }
 
-    /// A server started: everybody's time counts from now.
-    pub(super) fn all_heard(&mut self) {
+    /// A server started: everybody's time counts from now, but for how long the machine has run without a sign of life.
+    pub(super) fn all_heard(&mut self, boot: Option<&str>, uptime: Option<Millis>) {
         let now = self.now;
+        let is_same = boot.is_some() && self.boot.as_deref() == boot;
+        self.boot = boot.map(Into::into);
         for being in self.agents.values_mut() {
             (being.heard, being.disconnected) = (now, None);
+            let since = being.silent_since.filter(|_| is_same);
+            being.silence = match (since, uptime) {
+                (Some(since), Some(uptime)) => Millis(uptime.0.saturating_sub(since.0)),
+                _ => Millis(0),
+            };
+            being.silent_since = since.or(uptime);
         }
     }
 
@@ -60,6 +75,8 @@ impl Oracle {
                     disconnected: None,
                     heard: now,
                     acted: now,
+                    silent_since: None,
+                    silence: Millis(0),
                     notices: Vec::new(),
                 };
                 if profile.parent.is_some_and(|parent| !self.is_alive(Principal::Agent(parent))) {
@@ -86,7 +103,7 @@ impl Oracle {
             }
             Event::Agent(AgentEvent::Seen { agent }) => {
                 let being = self.living(*agent, "was seen")?;
-                (being.heard, being.disconnected) = (now, None);
+                (being.heard, being.disconnected, being.silent_since) = (now, None, None);
                 Ok(())
             }
             Event::Agent(AgentEvent::Disconnected { agent }) => {
@@ -98,11 +115,23 @@ impl Oracle {
                 self.living(*agent, "took notices")?.notices.retain(|id| *id > up_to);
                 Ok(())
             }
-            Event::Agent(AgentEvent::Ended { agent, .. }) => self.ends(*agent, record.by, now),
+            Event::Agent(AgentEvent::Ended { agent, ending, .. }) => {
+                self.leader_hears(*agent, *ending, record);
+                self.ends(*agent, record.by, now)
+            }
             Event::Agent(AgentEvent::TokenAdded { agent, .. }) => {
                 self.living(*agent, "got a token").map(drop)
             }
-            Event::Agent(AgentEvent::Named { agent, .. }) => self.living(*agent, "was named").map(drop),
+            Event::Agent(AgentEvent::Named { agent, name }) => {
+                let has_it = |other: &AgentId| self.kin.get(other).is_some_and(|kin| kin.name == *name);
+                if record.by != Principal::Agent(*agent) || self.agents.keys().any(has_it) {
+                    return Err(format!("{} named {agent} {name}", record.by));
+                }
+                if let Some(kin) = self.kin.get_mut(agent) {
+                    kin.name = name.clone();
+                }
+                self.living(*agent, "was named").map(drop)
+            }
             Event::Agent(AgentEvent::Idled { agent, .. }) => self.living(*agent, "was idle").map(drop),
             _ => Ok(()),
         }
@@ -119,11 +148,13 @@ impl Oracle {
             Some(at) => now >= at.plus(patience.disconnect_grace),
             None => !being.has_process && now.plus(ACT_GRAIN) >= heard.plus(patience.agent_timeout),
         };
+        let silent = silent || (!being.has_process && being.silence >= patience.agent_timeout);
         if by == Principal::System && !with_parent && !silent && !is_overdue {
             return Err(format!("{id} was given up too early"));
         }
         self.agents.remove(&id);
         self.seekers.remove(&id);
+        self.known.retain(|(agent, _, _), _| *agent != id);
         self.shelves.forget(id);
         self.gone.insert(id);
         self.left.push(id);
@@ -138,6 +169,15 @@ impl Oracle {
         }
     }
 
+    /// A leader is told of the end of its agents, but not of what it did itself or has in its own program.
+    fn leader_hears(&mut self, agent: AgentId, ending: Ending, record: &Record) {
+        let leader = self.leader(agent);
+        let is_within = self.kin.get(&agent).is_some_and(|kin| kin.is_within);
+        if leader != record.by && !(is_within && ending == Ending::Completed) {
+            self.tell(leader, record.seq);
+        }
+    }
+
     /// A notice for `who`; the dead are told nothing.
     pub(super) fn tell(&mut self, who: Principal, seq: u64) {
         if let Some(being) = who.agent().and_then(|id| self.agents.get_mut(&id)) {
@@ -146,6 +186,12 @@ impl Oracle {
                 being.notices.remove(0);
             }
         }
+    }
+
+    /// How long the machine has run since somebody's last sign of life, over servers that were killed.
+    pub(super) fn silence(&self, who: Principal) -> Millis {
+        let being = who.agent().and_then(|id| self.agents.get(&id)).filter(|being| !being.has_process);
+        being.map_or(Millis(0), |being| being.silence)
     }
 
     /// The last moment from which this holder's locks count: exact, or by acts that count to the second.

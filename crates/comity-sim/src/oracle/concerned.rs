@@ -39,6 +39,7 @@ impl Oracle {
                 | PermissionEvent::Expired { request }
                 | PermissionEvent::Withdrawn { request, .. },
             ) => Some(Principal::Agent(self.permissions.open.get(request)?.asker)),
+            Event::Worktree(event) => self.of_worktree(event),
             Event::Task(event) => {
                 let id = &event.on()?.task;
                 self.jobs.iter().find(|job| job.id == *id)?.owner

@@ -100,13 +100,21 @@ impl Oracle {
                 Ok(())
             }
             TeamEvent::Admitted { agent, team } => {
-                if by != Principal::Human
-                    && (self.teams.get(team) != Some(&by) || by == Principal::Agent(*agent))
-                {
+                let leads_it = match (self.teams.get(team), by) {
+                    (Some(lead), _) => *lead == by,
+                    (None, Principal::Agent(me)) => self.is_in(me, team) && self.is_lead(me),
+                    (None, _) => false,
+                };
+                let may_have = match self.leader(*agent) {
+                    Principal::Human => self.wished_team(*agent) == Some(team),
+                    leader => leader == by,
+                };
+                let may = leads_it && may_have && by != Principal::Agent(*agent);
+                if !self.is_alive(Principal::Agent(*agent)) || (by != Principal::Human && !may) {
                     return Err(format!("{by} let {agent} into the team {team}"));
                 }
                 if let Some(kin) = self.kin.get_mut(agent) {
-                    kin.team = Some(team.clone());
+                    (kin.team, kin.wished) = (Some(team.clone()), None);
                 }
                 Ok(())
             }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use comity_core::branch_moves::MoveAsk;
 use comity_core::control::{ControlAsk, ControlEvent, ControlId};
 use comity_core::limits::{CONTROLS_PER_OFFER_MAX, MAIL_LEASE_MAX, MAIL_LEASE_MIN};
 use comity_core::mail::{LetterDraft, LetterId, MailAsk, MailEvent, OfferFilter, Receipt, Recipient};
-use comity_core::moves::MoveAsk;
 use comity_core::server::ServerEvent;
+use comity_core::teams::TeamAsk;
 use comity_core::{AgentId, Ask, Event, Principal};
 
 use super::post::{LetterStage, Pile, Urgency};
@@ -77,6 +78,10 @@ impl Oracle {
         let wrongly = match ask {
             Ask::Lock(ask) => self.should_adopt(paths, who, ask),
             Ask::Move(MoveAsk::Settle { number, .. }) => self.may_settle(who, *number),
+            Ask::Permission(ask) => self.should_answer(who, ask),
+            Ask::Team(TeamAsk::Admit { agent, team: Some(_) }) => {
+                who == Principal::Human && self.is_alive(Principal::Agent(*agent))
+            }
             Ask::Mail(MailAsk::Send(draft)) => {
                 self.is_repeat(who, draft)
                     || (!draft.text.trim().is_empty() && self.meant(who, &draft.to).is_some())
@@ -188,7 +193,9 @@ impl Oracle {
 fn handshake_is_right(ask: &ControlAsk, answer: &[Event]) -> Found {
     let named = match ask {
         ControlAsk::ApproveShutdown { request, .. } | ControlAsk::RejectShutdown { request, .. } => *request,
-        ControlAsk::RequestShutdown { .. } | ControlAsk::ReportIdle { .. } => return Ok(()),
+        ControlAsk::RequestShutdown { .. }
+        | ControlAsk::ForceShutdown { .. }
+        | ControlAsk::ReportIdle { .. } => return Ok(()),
     };
     match answer.first() {
         Some(Event::Control(

@@ -13,16 +13,21 @@ pub(crate) struct Kin {
     pub(crate) name: Box<str>,
     pub(super) role: Option<Box<str>>,
     pub(super) team: Option<Box<str>>,
+    pub(super) wished: Option<Box<str>>,
     pub(super) parent: Option<AgentId>,
     pub(super) session: Option<Box<str>>,
     pub(super) process: Option<Process>,
+    /// Whether it is part of another agent's program.
+    pub(super) is_within: bool,
 }
 
 impl Kin {
     pub(super) fn of(profile: &Profile) -> Kin {
         let (role, team) = (profile.role.clone(), profile.team.clone());
         let (session, process) = (profile.session.clone(), profile.process);
-        Kin { name: profile.name.clone(), role, team, parent: profile.parent, session, process }
+        let (name, wished) = (profile.name.clone(), profile.wished_team.clone());
+        let (parent, is_within) = (profile.parent, profile.within.is_some());
+        Kin { name, role, team, wished, parent, session, process, is_within }
     }
 }
 
@@ -90,6 +95,11 @@ impl Oracle {
 
     pub(super) fn is_in(&self, agent: AgentId, team: &str) -> bool {
         self.kin.get(&agent).is_some_and(|kin| kin.team.as_deref() == Some(team))
+    }
+
+    /// The team that an agent would like to be in.
+    pub(crate) fn wished_team(&self, agent: AgentId) -> Option<&str> {
+        self.kin.get(&agent)?.wished.as_deref()
     }
 
     /// The living of a team.

@@ -10,6 +10,7 @@ mod kin;
 mod locks;
 mod moves;
 mod orphans;
+mod outside;
 mod permissions;
 pub(crate) mod pools;
 mod pools_settled;
@@ -17,20 +18,20 @@ mod post;
 mod post_settled;
 mod queue;
 mod settled;
-mod tasks;
+pub(crate) mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use comity_core::agents::AgentEvent;
+use comity_core::branch_moves::Move;
 use comity_core::commits::CommitEvent;
 use comity_core::control::HandshakeId;
 use comity_core::decisions::DecisionId;
 use comity_core::locks::{Hold, LockEvent, LockMode, Wanted};
-use comity_core::moves::Move;
 use comity_core::server::ServerEvent;
 use comity_core::worktrees::WorktreeEvent;
 use comity_core::world::Timeouts;
-use comity_core::{AgentId, Event, Fence, Key, Millis, Principal, Record, Ticket, Timestamp};
+use comity_core::{AgentId, Event, Fence, Key, Millis, Principal, ProjectId, Record, Ticket, Timestamp};
 
 use crate::sim_paths::{Files, SimPaths};
 
@@ -55,6 +56,12 @@ pub(crate) struct Oracle {
     pub(crate) last_decision: DecisionId,
     pub(crate) locks: BTreeMap<Fence, ModelLock>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
+    pub(crate) trees: BTreeMap<(ProjectId, Box<str>), outside::ModelTree>,
+    known: outside::KnownContents,
+    tokens: BTreeSet<Box<str>>,
+    has_passphrase: bool,
+    /// The run of the machine in which the last server started.
+    boot: Option<Box<str>>,
     /// The branches that are about to move, by whom.
     pub(crate) moves: BTreeMap<u64, (Principal, Move)>,
     pub(crate) permissions: permissions::ModelRequests,
@@ -91,6 +98,10 @@ pub(crate) struct Being {
     heard: Timestamp,
     /// The last act of any kind.
     acted: Timestamp,
+    /// How long the machine had run at the first start of a server after its last sign of life.
+    silent_since: Option<Millis>,
+    /// How long it was silent then, as this start has found.
+    silence: Millis,
     /// The numbers of the notices that were not taken yet.
     notices: Vec<u64>,
 }
@@ -143,6 +154,11 @@ impl Oracle {
             last_decision: DecisionId(0),
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
+            trees: BTreeMap::new(),
+            known: BTreeMap::new(),
+            tokens: BTreeSet::new(),
+            has_passphrase: false,
+            boot: None,
             moves: BTreeMap::new(),
             permissions: permissions::ModelRequests::default(),
             shelves: pools::Shelves::default(),
@@ -170,6 +186,12 @@ impl Oracle {
         self.post.turn += 1;
         self.overtaken = None;
         self.shelves.touched.clear();
+        self.agents.values_mut().for_each(|being| being.silence = Millis(0));
+    }
+
+    /// The number of the last record.
+    pub(crate) fn head(&self) -> u64 {
+        self.head
     }
 
     /// Reads one record; says what is wrong with it.
@@ -192,9 +214,9 @@ impl Oracle {
 
     fn observe_event(&mut self, paths: &SimPaths, record: &Record) -> Found {
         match &record.event {
-            Event::Server(ServerEvent::Started { fence_floor, .. }) => {
+            Event::Server(ServerEvent::Started { fence_floor, boot, uptime, .. }) => {
                 self.fence = self.fence.max(*fence_floor);
-                self.all_heard();
+                self.all_heard(boot.as_deref(), *uptime);
                 Ok(())
             }
             Event::Agent(AgentEvent::Limited { .. }) => Ok(()),
@@ -202,14 +224,10 @@ impl Oracle {
             Event::Move(_)
             | Event::Commit(CommitEvent::Made { .. })
             | Event::Worktree(WorktreeEvent::BranchMerged { .. }) => self.observe_move(record),
-            // What agents know of files and worktrees has no part in who holds what.
-            Event::Server(_)
-            | Event::Project(_)
-            | Event::Read(_)
-            | Event::Write(_)
-            | Event::Commit(_)
-            | Event::Worktree(_)
-            | Event::Person(_) => Ok(()),
+            Event::Read(_) | Event::Write(_) | Event::Commit(_) | Event::Worktree(_) | Event::Person(_) => {
+                self.observe_outside(record)
+            }
+            Event::Server(_) | Event::Project(_) => Ok(()),
             Event::Mail(event) => self.observe_mail(record, event),
             Event::Control(event) => self.observe_control(record, event),
             Event::Decision(event) => self.observe_decision(record, event),

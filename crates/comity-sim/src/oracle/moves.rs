@@ -1,8 +1,8 @@
 //! Branches that move, as the model sees it: what was announced and not said to be over is open, and nothing else is.
 
+use comity_core::branch_moves::{Move, MoveCause, MoveEvent};
 use comity_core::commits::CommitEvent;
 use comity_core::locks::{Hold, LockEvent, ReleaseCause};
-use comity_core::moves::{Move, MoveCause, MoveEvent};
 use comity_core::worktrees::WorktreeEvent;
 use comity_core::{Event, Principal, Record, World};
 

@@ -12,7 +12,7 @@ impl Oracle {
         self.locks.values().any(|lock| lock.hold == Hold::Orphaned || lock.rescue.is_some())
     }
 
-    /// Whether `who` may decide about what `holder` has: itself, whoever goes on in its place, who started it, its team's lead,
+    /// Whether `who` may decide about what `holder` has: itself, whoever goes on in its place, who leads it, its team's lead,
     /// the human.
     pub(crate) fn may_decide(&self, who: Principal, holder: Principal) -> bool {
         let (me, other) = match (who, holder) {
@@ -20,10 +20,10 @@ impl Oracle {
             (Principal::Agent(me), Principal::Agent(other)) => (me, other),
             _ => return false,
         };
-        me == other || self.has_started(me, other) || self.leads_team_of(me, other) || self.goes_on(me, other)
+        me == other || self.leads(who, other) || self.leads_team_of(me, other) || self.goes_on(me, other)
     }
 
-    fn has_started(&self, me: AgentId, other: AgentId) -> bool {
+    pub(super) fn has_started(&self, me: AgentId, other: AgentId) -> bool {
         let mut at = self.kin.get(&other).and_then(|kin| kin.parent);
         while let Some(parent) = at.filter(|parent| *parent != me) {
             at = self.kin.get(&parent).and_then(|kin| kin.parent);

@@ -1,13 +1,15 @@
 //! What the model makes of records about permissions: what was asked, what was said to it, and what was done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use comity_core::permissions::{
-    AllowedBy, Hearing, PermissionEvent, RequestId, RequestState, RuleId, RuleScope,
+    AllowedBy, Answer, Hearing, PermissionAsk, PermissionEvent, PlanAnswer, PlanState, RequestId,
+    RequestState, RuleId, RuleScope,
 };
+use comity_core::roles::Mode;
 use comity_core::{AgentId, ContentHash, Principal, Record, Timestamp, World};
 
-use super::post::Urgency;
+use super::post::{Concerned, Urgency};
 use super::{Found, Oracle};
 
 /// The requests as the model sees them.
@@ -15,7 +17,18 @@ use super::{Found, Oracle};
 pub(crate) struct ModelRequests {
     pub(crate) open: BTreeMap<RequestId, ModelRequest>,
     pub(crate) rules: BTreeMap<RuleId, Principal>,
+    /// The plans that wait for an answer.
+    pub(crate) plans: BTreeMap<RequestId, ModelPlan>,
+    /// Who is in plan mode because somebody said so.
+    planning: BTreeSet<AgentId>,
     last: u64,
+}
+
+/// A plan that waits.
+#[derive(Debug)]
+pub(crate) struct ModelPlan {
+    asker: AgentId,
+    pub(crate) to: Principal,
 }
 
 /// A request that is not settled.
@@ -44,7 +57,7 @@ impl Oracle {
                 if twice || *to == Principal::Agent(*asker) {
                     return Err(format!("request {request} is asked twice, or of oneself"));
                 }
-                self.asks_leader(*to);
+                self.asks_leader(*to, *request);
                 let (asker, hash, to, hearing) = (*asker, call.hash, *to, *hearing);
                 let open =
                     ModelRequest { asker, hash, to, hearing, deadline: now.plus(*wait), allowed: None };
@@ -52,49 +65,64 @@ impl Oracle {
                 Ok(())
             }
             PermissionEvent::Escalated { request, to } => {
-                self.permissions.waiting(*request)?.to = *to;
-                self.asks_leader(*to);
+                let before = std::mem::replace(&mut self.permissions.waiting(*request)?.to, *to);
+                self.is_void_for(before, *request, Concerned::Answerer);
+                self.asks_leader(*to, *request);
                 Ok(())
             }
             PermissionEvent::Allowed { request, by: who, ground, keep } => {
                 let open = self.permissions.waiting(*request)?;
                 let is_late = now >= open.deadline;
                 open.allowed = Some(now.plus(*keep));
-                let (asker, hearing) = (open.asker, open.hearing);
+                let (asker, hearing, to) = (open.asker, open.hearing, open.to);
                 if is_late || *who != by || (*ground == AllowedBy::Answer) == (*who == Principal::System) {
                     return Err(format!("request {request} was allowed late, or by nobody"));
                 }
                 self.answers_well(*who, asker)?;
-                self.tell_of(asker, hearing);
+                self.is_void_for(to, *request, Concerned::Answerer);
+                self.tell_of(asker, hearing, *request);
                 Ok(())
             }
             PermissionEvent::Denied { request, by: who, .. } => {
                 let open = self.permissions.waiting(*request)?;
-                let (asker, hearing) = (open.asker, open.hearing);
+                let (asker, hearing, to) = (open.asker, open.hearing, open.to);
                 self.permissions.open.remove(request);
                 self.answers_well(*who, asker)?;
-                self.tell_of(asker, hearing);
+                self.is_void_for(to, *request, Concerned::Answerer);
+                self.tell_of(asker, hearing, *request);
                 Ok(())
             }
             PermissionEvent::Expired { request } => {
                 let open = self.permissions.waiting(*request)?;
                 let (early, asker, hearing) = (now < open.deadline, open.asker, open.hearing);
+                let to = open.to;
                 self.permissions.open.remove(request);
-                self.tell_of(asker, hearing);
+                self.is_void_for(to, *request, Concerned::Answerer);
+                self.tell_of(asker, hearing, *request);
                 if early { Err(format!("request {request} expired too early")) } else { Ok(()) }
             }
             PermissionEvent::Lapsed { request } => match self.permissions.open.remove(request) {
-                Some(ModelRequest { allowed: Some(until), .. }) if now >= until => Ok(()),
+                Some(ModelRequest { asker, allowed: Some(until), .. }) if now >= until => {
+                    self.is_void_for(Principal::Agent(asker), *request, Concerned::Asker);
+                    Ok(())
+                }
                 other => Err(format!("request {request} lapsed too early: {other:?}")),
             },
             PermissionEvent::Withdrawn { request, .. } => {
-                let gone = self.permissions.open.remove(request);
-                gone.map(drop).ok_or_else(|| format!("request {request} was withdrawn, but is not open"))
+                let Some(gone) = self.permissions.open.remove(request) else {
+                    return Err(format!("request {request} was withdrawn, but is not open"));
+                };
+                if gone.allowed.is_none() {
+                    self.is_void_for(gone.to, *request, Concerned::Answerer);
+                }
+                self.is_void_for(Principal::Agent(gone.asker), *request, Concerned::Asker);
+                Ok(())
             }
             PermissionEvent::Used { request, hash } => match self.permissions.open.remove(request) {
                 Some(ModelRequest { asker, hash: asked, allowed: Some(until), .. })
                     if Principal::Agent(asker) == by && asked == *hash && now < until =>
                 {
+                    self.is_void_for(by, *request, Concerned::Asker);
                     Ok(())
                 }
                 other => Err(format!("request {request} was used without an allow: {other:?}")),
@@ -122,18 +150,61 @@ impl Oracle {
                 self.permissions.rules.insert(*rule, *to);
                 Ok(())
             }
-            PermissionEvent::ModeSet { agent, by: who, .. } => {
+            PermissionEvent::ModeSet { agent, by: who, mode } => {
+                self.permissions.mode_set(*agent, *mode);
                 if *who != Principal::Agent(*agent) {
                     self.hears(Principal::Agent(*agent), Urgency::Answer);
                     self.answers_well(*who, *agent)?;
                 }
                 Ok(())
             }
-            PermissionEvent::PlanSubmitted { .. }
-            | PermissionEvent::PlanEscalated { .. }
-            | PermissionEvent::PlanApproved { .. }
-            | PermissionEvent::PlanRejected { .. }
-            | PermissionEvent::PlanWithdrawn { .. } => Ok(()),
+            PermissionEvent::PlanSubmitted { plan, asker, to, .. } => {
+                self.permissions.numbered(plan.0)?;
+                let twice = self.permissions.plans.values().any(|open| open.asker == *asker);
+                if twice || by != Principal::Agent(*asker) || *to == by || !self.is_alive(*to) {
+                    return Err(format!("{by} showed the plan {plan} of {asker} to {to}"));
+                }
+                self.permissions.plans.insert(*plan, ModelPlan { asker: *asker, to: *to });
+                self.asks_leader(*to, *plan);
+                Ok(())
+            }
+            PermissionEvent::PlanEscalated { plan, to } => {
+                let before = std::mem::replace(&mut self.permissions.plan(*plan)?.to, *to);
+                self.is_void_for(before, *plan, Concerned::Answerer);
+                self.asks_leader(*to, *plan);
+                Ok(())
+            }
+            PermissionEvent::PlanApproved { plan, mode, .. } => {
+                let asker = self.closes_plan(*plan)?;
+                self.permissions.mode_set(asker, *mode);
+                self.answers_plan(by, asker)
+            }
+            PermissionEvent::PlanRejected { plan, .. } => {
+                let asker = self.closes_plan(*plan)?;
+                self.answers_plan(by, asker)
+            }
+            PermissionEvent::PlanWithdrawn { plan, .. } => self.closes_plan(*plan).map(drop),
+        }
+    }
+
+    /// Who started its author, or whoever may decide about it, answers a plan; its author hears of it.
+    fn answers_plan(&mut self, by: Principal, asker: AgentId) -> Found {
+        let parent = self.kin.get(&asker).and_then(|kin| kin.parent).map(Principal::Agent);
+        self.hears(Principal::Agent(asker), Urgency::Answer);
+        if parent == Some(by) { Ok(()) } else { self.answers_well(by, asker) }
+    }
+
+    /// Whoever was asked may answer, as long as it waits.
+    pub(super) fn should_answer(&self, who: Principal, ask: &PermissionAsk) -> bool {
+        match ask {
+            PermissionAsk::Answer { request, hash, answer: Answer::Deny { .. }, .. } => {
+                let open = self.permissions.open.get(request).filter(|open| open.allowed.is_none());
+                open.is_some_and(|open| open.to == who && open.hash == *hash)
+            }
+            PermissionAsk::AnswerPlan { plan, answer: PlanAnswer::Reject { .. } } => {
+                self.permissions.plans.get(plan).is_some_and(|open| open.to == who)
+            }
+            _ => false,
         }
     }
 
@@ -148,10 +219,18 @@ impl Oracle {
     }
 
     /// Whoever is asked gets a message, if it is an agent.
-    fn asks_leader(&mut self, to: Principal) {
+    fn asks_leader(&mut self, to: Principal, request: RequestId) {
         if to != Principal::Human {
-            self.hears(to, Urgency::Other);
+            self.hears_of(to, Urgency::Other, request, Concerned::Answerer);
         }
+    }
+
+    /// Whoever was to answer it need not any more.
+    fn closes_plan(&mut self, id: RequestId) -> Result<AgentId, String> {
+        let open = self.permissions.plans.remove(&id);
+        let plan = open.ok_or_else(|| format!("plan {id} is over, but did not wait"))?;
+        self.is_void_for(plan.to, id, Concerned::Answerer);
+        Ok(plan.asker)
     }
 
     /// A rule for a team is told to each of it that its owner leads.
@@ -161,9 +240,9 @@ impl Oracle {
         members.into_iter().for_each(|agent| self.hears(Principal::Agent(agent), Urgency::Other));
     }
 
-    fn tell_of(&mut self, asker: AgentId, hearing: Hearing) {
+    fn tell_of(&mut self, asker: AgentId, hearing: Hearing, request: RequestId) {
         if hearing == Hearing::Told {
-            self.hears(Principal::Agent(asker), Urgency::Answer);
+            self.hears_of(Principal::Agent(asker), Urgency::Answer, request, Concerned::Asker);
         }
     }
 
@@ -183,9 +262,17 @@ impl Oracle {
                 return Err(format!("request {id} is not that of its log"));
             }
         }
-        match open.next() {
-            Some(more) => Err(format!("request {} is not in the log", more.id)),
-            None => Ok(()),
+        if let Some(more) = open.next() {
+            return Err(format!("request {} is not in the log", more.id));
+        }
+        let plans = world.permissions.plans().filter_map(|plan| match plan.state {
+            PlanState::Waiting { to } => Some((plan.id, plan.asker, to)),
+            _ => None,
+        });
+        let known = &self.permissions.plans;
+        match plans.eq(known.iter().map(|(id, plan)| (*id, plan.asker, plan.to))) {
+            true => Ok(()),
+            false => Err("the plans that wait are not those of the log".into()),
         }
     }
 }
@@ -195,6 +282,22 @@ impl ModelRequests {
     pub(super) fn awaited(&self) -> impl Iterator<Item = (Principal, Principal)> {
         let waits = |one: &&ModelRequest| one.allowed.is_none() && one.hearing == Hearing::Waits;
         self.open.values().filter(waits).map(|one| (Principal::Agent(one.asker), one.to))
+    }
+
+    /// Whether somebody is in plan mode because somebody said so.
+    pub(crate) fn plans_now(&self, agent: AgentId) -> bool {
+        self.planning.contains(&agent)
+    }
+
+    fn mode_set(&mut self, agent: AgentId, mode: Mode) {
+        match mode {
+            Mode::Plan => self.planning.insert(agent),
+            Mode::Ask | Mode::AcceptEdits | Mode::Full => self.planning.remove(&agent),
+        };
+    }
+
+    fn plan(&mut self, id: RequestId) -> Result<&mut ModelPlan, String> {
+        self.plans.get_mut(&id).ok_or_else(|| format!("plan {id} does not wait for anything"))
     }
 
     fn numbered(&mut self, number: u64) -> Found {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use comity_core::control::ControlId;
 use comity_core::limits::{BOX_LETTERS_MAX, LETTER_BYTES_MAX, MAIL_LEASE_MAX, MAIL_LEASE_MIN, OFFERS_MAX};
 use comity_core::mail::{Letter, LetterId, MailEvent, Receipt};
+use comity_core::permissions::RequestId;
 use comity_core::{Key, Millis, Principal, Record, Timestamp};
 
 use super::{Found, Oracle};
@@ -18,6 +19,8 @@ pub(crate) struct Post {
     pub(super) last: LetterId,
     pub(crate) last_receipt: Receipt,
     pub(super) last_control: ControlId,
+    /// The control messages that are about a request, for whoever is to answer it or for its asker.
+    about: BTreeMap<ControlId, (RequestId, Concerned)>,
     /// Whose piles this step had records about.
     pub(super) touched: Vec<Principal>,
     /// Counts steps, so that the other piles are looked at in turn.
@@ -57,6 +60,13 @@ pub(super) enum LetterStage {
 pub(crate) struct ModelOffer {
     pub(super) controls: Vec<ControlId>,
     pub(super) until: Timestamp,
+}
+
+/// Whom a message about a request is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Concerned {
+    Answerer,
+    Asker,
 }
 
 /// What goes first.
@@ -172,6 +182,28 @@ impl Oracle {
         self.post.touched.push(to);
         self.post.last_control = ControlId(self.post.last_control.0 + 1);
         self.post.piles.entry(to).or_default().controls.push((self.post.last_control, urgency));
+    }
+
+    /// The same about a request.
+    pub(super) fn hears_of(&mut self, to: Principal, urgency: Urgency, request: RequestId, whom: Concerned) {
+        let before = self.post.last_control;
+        self.hears(to, urgency);
+        if self.post.last_control != before {
+            self.post.about.insert(self.post.last_control, (request, whom));
+        }
+    }
+
+    /// What waits to be said of a request is not so any more; what is being offered stays.
+    pub(super) fn is_void_for(&mut self, to: Principal, request: RequestId, whom: Concerned) {
+        let Some(pile) = self.post.piles.get_mut(&to) else { return };
+        let offered: Vec<ControlId> =
+            pile.offers.values().flat_map(|offer| offer.controls.iter().copied()).collect();
+        let about = &self.post.about;
+        pile.controls.retain(|(id, _)| offered.contains(id) || about.get(id) != Some(&(request, whom)));
+        self.post.touched.push(to);
+        if pile.is_void() {
+            self.post.piles.remove(&to);
+        }
     }
 }
 

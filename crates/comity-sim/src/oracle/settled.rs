@@ -16,6 +16,7 @@ impl Oracle {
         self.agrees_on_waits(world)?;
         self.agrees_on_agents(world)?;
         self.agrees_on_moves(world)?;
+        self.agrees_on_outside(world)?;
         self.agrees_on_permissions(world, now)?;
         // A task that changed without a record is found by the look that comes in any case.
         if news.tasks || self.post.turn.is_multiple_of(TASKS_EVERY) {
@@ -93,11 +94,21 @@ impl Oracle {
 
     /// Time was let pass up to `now`, so nothing that had to end by then is left.
     fn nothing_overdue(&self, now: Timestamp) -> Found {
+        for (agent, being) in &self.agents {
+            if self.silence(Principal::Agent(*agent)) >= self.patience.agent_timeout {
+                return Err(format!("{agent} was silent for {}, and is kept over restarts", being.silence));
+            }
+        }
         for (fence, lock) in &self.locks {
             let (heard, acted) = self.last_sign(lock.holder);
             let latest = lock.counted_from.max(heard).max(acted).plus(lock.want.wanted.ttl);
             if lock.hold == Hold::Held && now >= latest && !self.is_watched(lock.holder) {
                 return Err(format!("{fence:?} is still held after its time"));
+            }
+            // One that was given at this very start has not lasted yet.
+            let is_kept = lock.hold == Hold::Held && lock.counted_from < now;
+            if is_kept && self.silence(lock.holder) >= lock.want.wanted.ttl {
+                return Err(format!("{fence:?} is kept over restarts by {}, who is silent", lock.holder));
             }
             let looked_at = lock.lapsed.plus(comity_core::limits::INSPECTION_MAX);
             if lock.hold == Hold::Lapsed && now >= looked_at {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use comity_core::mail::{LetterDraft, MailAsk, MailEvent};
-use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
+use comity_core::{Ask, Asker, Event, Key, Outcome, Record, Refusal, Timestamp, World};
 use comity_sim::{RealRules, Rules};
 use stateright::{Checker, HasDiscoveries, Model};
 
@@ -20,13 +20,13 @@ impl Rules for Faulty {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
         let heard = (self.heard)(ask);
-        let mut outcome = RealRules.run(world, who, heard.as_ref().unwrap_or(ask), key, now)?;
+        let mut outcome = RealRules.run(world, asker, heard.as_ref().unwrap_or(ask), key, now)?;
         (self.fault)(world, &mut outcome.records);
         Ok(outcome)
     }

@@ -109,8 +109,13 @@ impl State {
 impl<R: Rules + Clone> Mailing<R> {
     fn asked(&self, state: &State, who: u64, ask: &Ask) -> Option<State> {
         let (mut world, mut story) = (state.world.clone(), state.story.clone());
-        let outcome =
-            self.rules.clone().run(&mut world, Principal::Agent(agent(who)), ask, None, at(state.moment));
+        let outcome = self.rules.clone().run(
+            &mut world,
+            &Principal::Agent(agent(who)).into(),
+            ask,
+            None,
+            at(state.moment),
+        );
         match outcome {
             Ok(outcome) => outcome.records.iter().for_each(|record| story.hears(record)),
             Err(_) => {
@@ -141,7 +146,7 @@ impl<R: Rules + Clone> Model for Mailing<R> {
                 token: TokenHash([number as u8; 32]),
                 profile,
             });
-            RealRules.run(&mut world, Principal::Human, &ask, None, at(0)).expect("joins");
+            RealRules.run(&mut world, &Principal::Human.into(), &ask, None, at(0)).expect("joins");
         }
         vec![State::new(world, 0, Story::default())]
     }

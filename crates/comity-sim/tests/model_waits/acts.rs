@@ -2,13 +2,16 @@
 
 use comity_core::limits::{LOCK_TTL, PERMISSION_WAIT, WAIT_MAX};
 use comity_core::locks::{LockAsk, LockEvent, LockMode, Wanted};
-use comity_core::permissions::{Answer, Hearing, PermissionAsk, PermissionEvent, RequestId, RequestState};
+use comity_core::permissions::{
+    Answer, Hearing, PermissionAsk, PermissionEvent, PlanAnswer, PlanState, RequestId, RequestState, mode_of,
+};
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
-use comity_core::tasks::{TaskAct, TaskAsk, TaskRef};
-use comity_core::{Ask, CaseRule, Event, PathPattern, Principal, ProjectId, Record, Ticket, World};
+use comity_core::roles::Mode;
+use comity_core::tasks::{TaskAct, TaskAsk, TaskEvent, TaskState};
+use comity_core::{AgentId, Ask, CaseRule, Event, PathPattern, Principal, ProjectId, Record, Ticket, World};
 
 use super::model_agents::{LEAD, agent, call};
-use super::{Act, BUSY, Kind, PATHS};
+use super::{Act, Kind, PATHS};
 
 pub(crate) fn project() -> ProjectId {
     ProjectId::from_bits(1)
@@ -26,25 +29,30 @@ fn wants(paths: &[&str]) -> Vec<Wanted> {
         ttl: LOCK_TTL,
         reason: None,
         with_children: false,
+        worktree: None,
     };
     paths.iter().map(wanted).collect()
 }
 
 pub(crate) fn ask_of(world: &World, act: &Act) -> Option<(Principal, Ask, Option<Kind>)> {
-    let first = || TaskRef { project: project(), task: "first".into() };
     Some(match act {
         Act::Locks(who, paths) => {
             let ask = Ask::Lock(LockAsk::Lock { wants: wants(PATHS[*paths]), wait: Some(WAIT_MAX) });
-            (agent(*who), ask, Some(Kind::Lock))
+            (agent(*who), ask, Some(if *paths == 0 { Kind::Path } else { Kind::Lock }))
         }
         Act::Unlocks(who) => (agent(*who), Ask::Lock(LockAsk::UnlockAll), None),
-        Act::Leases(who) => {
-            let take = Take { pool: "build".into(), wait: Some(WAIT_MAX), ..Take::default() };
-            (agent(*who), Ask::Pool(PoolAsk::Take(Box::new(take))), Some(Kind::Lease))
+        Act::Takes(who, kind) => {
+            let take = Take { pool: kind.pool().into(), wait: Some(WAIT_MAX), ..Take::default() };
+            (agent(*who), Ask::Pool(PoolAsk::Take(Box::new(take))), Some(*kind))
         }
-        Act::Frees(who) => {
-            let slot: SlotId = world.pools.get("build")?.slots_of(agent(*who)).next()?.id;
+        Act::Frees(who, kind) => {
+            let slot = slot_of(world, *kind, *who)?;
             (agent(*who), Ask::Pool(PoolAsk::Free { slot, reason: None }), None)
+        }
+        Act::Gives(who, kind, to) => {
+            let (slot, to) = (slot_of(world, *kind, *who)?, agent(*to));
+            let ask = Ask::Pool(PoolAsk::HandOver { slot, to, reason: None });
+            (agent(*who), ask, Some(Kind::HandOver))
         }
         Act::Asks(who) => {
             let ask = PermissionAsk::Request {
@@ -62,12 +70,33 @@ pub(crate) fn ask_of(world: &World, act: &Act) -> Option<(Principal, Ask, Option
             let ask = PermissionAsk::Answer { request: request.id, tool, hash, answer };
             (agent(LEAD), Ask::Permission(ask), None)
         }
-        Act::Seeks(who) if *who == BUSY => {
-            let act = TaskAct::Done { evidence: "tests pass".into() };
-            (agent(BUSY), Ask::Task(TaskAsk::Act { on: first(), attempt: None, act }), None)
+        Act::Plans(who) => {
+            let id = AgentId::from_bits(*who);
+            let begins = PermissionAsk::SetMode { agent: id, mode: Mode::Plan };
+            let (file, content) = ("plan.md".into(), "first this".into());
+            let shows = PermissionAsk::SubmitPlan { file, content };
+            match mode_of(world, id) {
+                Mode::Plan => (agent(*who), Ask::Permission(shows), None),
+                _ => (agent(LEAD), Ask::Permission(begins), None),
+            }
+        }
+        Act::Approves => {
+            let waits = |state: &PlanState| matches!(state, PlanState::Waiting { .. });
+            let plan = world.permissions.plans().find(|plan| waits(&plan.state))?.id;
+            let answer = PlanAnswer::Approve { mode: Mode::Ask, feedback: None };
+            (agent(LEAD), Ask::Permission(PermissionAsk::AnswerPlan { plan, answer }), None)
         }
         Act::Seeks(who) => {
-            (agent(*who), Ask::Task(TaskAsk::Seek { project: project(), wait: WAIT_MAX }), None)
+            let owned = world.tasks.iter().find(|task| task.state.owner() == Some(agent(*who)));
+            let Some(task) = owned else {
+                let ask = TaskAsk::Seek { project: project(), wait: WAIT_MAX };
+                return Some((agent(*who), Ask::Task(ask), Some(Kind::Work)));
+            };
+            let act = match task.state {
+                TaskState::Open { .. } => TaskAct::Start { ttl: LOCK_TTL },
+                _ => TaskAct::Done { evidence: "tests pass".into() },
+            };
+            (agent(*who), Ask::Task(TaskAsk::Act { on: task.name(), attempt: None, act }), None)
         }
         Act::HandsOver(who, path, to) => {
             let patterns = vec![pattern(PATHS[*path][0])];
@@ -76,6 +105,15 @@ pub(crate) fn ask_of(world: &World, act: &Act) -> Option<(Principal, Ask, Option
             (agent(*who), ask, Some(Kind::HandOver))
         }
     })
+}
+
+fn slot_of(world: &World, kind: Kind, who: u64) -> Option<SlotId> {
+    Some(world.pools.get(kind.pool())?.slots_of(agent(who)).next()?.id)
+}
+
+/// That `who` waits for work.
+pub(crate) fn sought(who: AgentId) -> Event {
+    Event::Task(TaskEvent::Sought { agent: who, project: project(), wait: WAIT_MAX })
 }
 
 /// Adds an event that the rules refused.
@@ -92,8 +130,13 @@ pub(crate) fn unchecked(world: &World, who: Principal, ask: &Ask) -> Vec<Event> 
         Ask::Lock(LockAsk::Lock { wants, .. }) => {
             Event::Lock(LockEvent::WaitStarted { ticket, who, wants: wants.clone(), wait: WAIT_MAX })
         }
-        Ask::Pool(_) => Event::Pool(PoolEvent::Queued {
-            pool: "build".into(),
+        Ask::Pool(PoolAsk::HandOver { slot, to, .. }) => {
+            let (pool, slot) = world.pools.slot(*slot).expect("a slot");
+            let (pool, slot) = (pool.name.clone(), slot.id);
+            Event::Pool(PoolEvent::HandedOver { pool, slot, from: who, to: *to, reason: None })
+        }
+        Ask::Pool(PoolAsk::Take(take)) => Event::Pool(PoolEvent::Queued {
+            pool: take.pool.clone(),
             ticket,
             who,
             wait: Some(WAIT_MAX),
@@ -127,6 +170,7 @@ pub(crate) fn unchecked(world: &World, who: Principal, ask: &Ask) -> Vec<Event> 
                 into: None,
             })
         }
+        Ask::Task(TaskAsk::Seek { .. }) => sought(who.agent().expect("an agent")),
         _ => return vec![],
     };
     vec![event]

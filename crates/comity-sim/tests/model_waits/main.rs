@@ -1,61 +1,88 @@
-//! Every order in which a leader and two workers can wait for locks, leases, answers and work, exhaustively.
+//! Every order in which a leader and two workers can wait for locks, leases, tabs, answers and work, hand over and plan,
+//! exhaustively.
 //!
 //! The real rules decide. Whether anybody waits for ever is found by doing: whoever does not wait gives back all that it
 //! has, answers and finishes its work, until nobody waits any more, or nothing moves.
 
 mod acts;
+mod for_ever;
 #[path = "../model_agents/mod.rs"]
 mod model_agents;
 
 use std::hash::{Hash, Hasher};
 
 use comity_core::limits::LOCK_TTL;
-use comity_core::permissions::RequestState;
-use comity_core::pools::{PlaceState, PoolAsk, PoolKind};
+use comity_core::permissions::{PlanState, mode_of};
+use comity_core::pools::{PoolAsk, PoolKind};
 use comity_core::projects::ProjectAsk;
 use comity_core::tasks::{Brief, TaskAct, TaskAsk, TaskDraft, TaskRef};
 use comity_core::world::Timeouts;
-use comity_core::{Ask, AskResult, CaseRule, Principal, Refusal, Timestamp, World, run};
+use comity_core::{AgentId, Ask, AskResult, CaseRule, Principal, Refusal, Timestamp, World, run};
 use stateright::{Checker, Model, Property};
 
 use acts::{ask_of, force, project, unchecked};
+use for_ever::{seeks, still_seek, waits_for_ever, waits_of};
 use model_agents::{LEAD, agent, join};
 
 const AGENTS: [u64; 3] = [1, 2, 3];
-/// Whoever has the only task that can be done now.
+/// Whoever has the first task, which the other one needs.
 const BUSY: u64 = 3;
 const PATHS: [&[&str]; 3] = [&["a"], &["b"], &["a", "b"]];
+const POOLS: [Kind; 2] = [Kind::Lease, Kind::Tab];
 const THREADS: usize = 2;
 
 struct Waiting {
-    /// How many leases there are.
+    /// How many slots each pool has.
     capacity: usize,
-    /// What is waited for, beside one path.
+    /// What is waited for.
     kinds: &'static [Kind],
     /// How many asks of one wait at once: agents make calls side by side.
     waits_max: usize,
-    /// The planted fault: asks of this kind wait whatever the rules say.
-    unchecked: Option<Kind>,
+    fault: Option<Fault>,
+}
+
+/// A fault that is planted in the rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    /// Asks of this kind wait whatever the rules say.
+    Unchecked(Kind),
+    /// Whoever waits for work goes on waiting when somebody else closes a cycle.
+    SeekersNotTold,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
+    /// Two paths, and both at once; one path is in `Path`.
     Lock,
+    Path,
     Lease,
+    Tab,
     Answer,
     Work,
+    Plan,
     HandOver,
+}
+
+impl Kind {
+    fn pool(self) -> &'static str {
+        if self == Kind::Tab { "tabs" } else { "build" }
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]
 enum Act {
     Locks(u64, usize),
     Unlocks(u64),
-    Leases(u64),
-    Frees(u64),
+    Takes(u64, Kind),
+    Frees(u64, Kind),
+    Gives(u64, Kind, u64),
     Asks(u64),
     Answers,
+    /// Waits for work, or goes on with what it has.
     Seeks(u64),
+    /// Is put in plan mode, or shows its plan.
+    Plans(u64),
+    Approves,
     HandsOver(u64, usize, u64),
 }
 
@@ -64,52 +91,6 @@ struct Life {
     world: World,
     wrong: Option<String>,
     refused: bool,
-}
-
-/// How many of its asks wait, those for work included while there is some to come.
-fn waits_of(world: &World, who: Principal) -> usize {
-    let by_locks = world.locks.waits().filter(|wait| wait.who == who).count();
-    let is_waiting = |state: &PlaceState| matches!(state, PlaceState::Waiting { .. });
-    let lines = world.pools.iter().flat_map(|pool| pool.places());
-    let by_pools = lines.filter(|place| place.who == who && is_waiting(&place.state)).count();
-    let by_answers = world.permissions.requests().filter(|request| {
-        Principal::Agent(request.asker) == who && matches!(request.state, RequestState::Waiting { .. })
-    });
-    let is_done = world.tasks.get(project(), "first").is_none_or(|task| task.state.owner().is_none());
-    by_locks + by_pools + by_answers.count() + usize::from(seeks(world, who) && !is_done)
-}
-
-fn seeks(world: &World, who: Principal) -> bool {
-    who.agent().is_some_and(|id| world.tasks.is_sought_by(id))
-}
-
-/// Who waits though everybody else has done all that it can.
-fn waits_for_ever(world: &World) -> Option<Principal> {
-    let mut world = world.clone();
-    loop {
-        let waiting = || AGENTS.into_iter().filter(|number| waits_of(&world, agent(*number)) > 0);
-        let first = waiting().next()?;
-        let free: Vec<u64> =
-            AGENTS.into_iter().filter(|number| waiting().all(|one| one != *number)).collect();
-        let head = world.head;
-        for number in free {
-            let mut acts = vec![Act::Unlocks(number), Act::Frees(number), Act::Frees(number)];
-            if number == LEAD {
-                acts.extend([Act::Answers, Act::Answers]);
-            }
-            if number == BUSY {
-                acts.push(Act::Seeks(number));
-            }
-            for act in acts {
-                if let Some((who, ask, _)) = ask_of(&world, &act) {
-                    let _ = run(&mut world, who, &ask, None, Timestamp(0), 0);
-                }
-            }
-        }
-        if world.head == head {
-            return Some(agent(first));
-        }
-    }
 }
 
 impl Life {
@@ -127,21 +108,25 @@ impl Life {
                 format!("{}{}", wait.who, paths.collect::<Vec<_>>().join("+"))
             })
             .collect();
-        let pool = world.pools.get("build");
-        let mut slots: Vec<Principal> =
-            pool.iter().flat_map(|pool| pool.slots()).map(|slot| slot.owner).collect();
-        slots.sort();
-        let line: Vec<Principal> =
-            pool.iter().flat_map(|pool| pool.places()).map(|place| place.who).collect();
+        let pools = world.pools.iter().map(|pool| {
+            let mut slots: Vec<Principal> = pool.slots().map(|slot| slot.owner).collect();
+            slots.sort();
+            let line: Vec<Principal> = pool.places().map(|place| place.who).collect();
+            (&*pool.name, slots, line)
+        });
+        let pools: Vec<_> = pools.collect();
         let requests = world.permissions.requests();
         let mut asked: Vec<String> =
             requests.map(|one| format!("{}{:?}", one.asker, one.state.word())).collect();
         asked.sort();
+        let modes = AGENTS.map(|number| mode_of(world, AgentId::from_bits(number)));
+        let shown = world.permissions.plans().filter(|plan| matches!(plan.state, PlanState::Waiting { .. }));
+        let plans = (modes, shown.map(|plan| plan.asker).collect::<Vec<_>>());
         let seekers: Vec<u64> = AGENTS.into_iter().filter(|one| seeks(world, agent(*one))).collect();
         let tasks: Vec<String> =
             world.tasks.iter().map(|task| format!("{:?}{:?}", task.status(), task.state.owner())).collect();
         format!(
-            "{locks:?}{waits:?}{slots:?}{line:?}{asked:?}{seekers:?}{tasks:?}{:?}{}",
+            "{locks:?}{waits:?}{pools:?}{asked:?}{plans:?}{seekers:?}{tasks:?}{:?}{}",
             self.wrong, self.refused
         )
     }
@@ -171,8 +156,10 @@ impl Model for Waiting {
         let mut ask = |who, ask: Ask| {
             run(&mut world, who, &ask, None, Timestamp(0), 0).expect("a beginning");
         };
-        let (pool, kind) = ("build".into(), PoolKind::Lease);
-        ask(Principal::System, Ask::Pool(PoolAsk::Configure { pool, kind, capacity: self.capacity }));
+        for (pool, kind) in [(Kind::Lease, PoolKind::Lease), (Kind::Tab, PoolKind::Tabs)] {
+            let (pool, capacity) = (pool.pool().into(), self.capacity);
+            ask(Principal::System, Ask::Pool(PoolAsk::Configure { pool, kind, capacity }));
+        }
         let (case, common_dir) = (CaseRule::Exact, "/repo".into());
         ask(Principal::Human, Ask::Project(ProjectAsk::Add { project: project(), common_dir, case }));
         let task = |id: &str, role: Option<&str>, depends_on: &[&str]| TaskDraft {
@@ -195,26 +182,31 @@ impl Model for Waiting {
             return;
         }
         for who in AGENTS {
-            acts.extend([Act::Unlocks(who), Act::Frees(who)]);
+            acts.push(Act::Unlocks(who));
             let may_wait = waits_of(&life.world, agent(who)) < self.waits_max;
-            if may_wait {
-                acts.push(Act::Locks(who, 0));
-            }
             for kind in self.kinds {
                 match kind {
-                    Kind::Lock if may_wait => acts.extend([1, 2].map(|paths| Act::Locks(who, paths))),
-                    Kind::Lease if may_wait => acts.push(Act::Leases(who)),
+                    Kind::Path if may_wait => acts.push(Act::Locks(who, 0)),
+                    Kind::Lock if may_wait => acts.extend([0, 1, 2].map(|paths| Act::Locks(who, paths))),
+                    Kind::Lease | Kind::Tab => {
+                        acts.push(Act::Frees(who, *kind));
+                        acts.extend(may_wait.then_some(Act::Takes(who, *kind)));
+                    }
                     Kind::Answer if may_wait && who != LEAD => acts.push(Act::Asks(who)),
                     Kind::Work if may_wait => acts.push(Act::Seeks(who)),
                     Kind::HandOver => {
-                        let others = AGENTS.into_iter().filter(|to| *to != who);
-                        acts.extend(others.flat_map(|to| [0, 1].map(|path| Act::HandsOver(who, path, to))));
+                        for to in AGENTS.into_iter().filter(|to| *to != who) {
+                            acts.extend([0, 1].map(|path| Act::HandsOver(who, path, to)));
+                            let pools = POOLS.into_iter().filter(|kind| self.kinds.contains(kind));
+                            acts.extend(pools.map(|kind| Act::Gives(who, kind, to)));
+                        }
                     }
-                    Kind::Lock | Kind::Lease | Kind::Answer | Kind::Work => {}
+                    Kind::Plan if who != LEAD => acts.push(Act::Plans(who)),
+                    Kind::Path | Kind::Lock | Kind::Answer | Kind::Work | Kind::Plan => {}
                 }
             }
         }
-        acts.push(Act::Answers);
+        acts.extend([Act::Answers, Act::Approves]);
     }
 
     fn next_state(&self, last: &Life, act: Act) -> Option<Life> {
@@ -226,8 +218,8 @@ impl Model for Waiting {
                 unchecked(&last.world, who, &ask)
                     .into_iter()
                     .for_each(|event| force(&mut life.world, who, event));
-                let is_real = waits_for_ever(&life.world).is_some();
-                let is_planted = kind.is_some() && kind == self.unchecked;
+                let is_real = waits_for_ever(&life.world, Some(Fault::SeekersNotTold)).is_some();
+                let is_planted = kind.is_some_and(|kind| self.fault == Some(Fault::Unchecked(kind)));
                 let is_exact = self.capacity == 1 && kind.is_some();
                 if !is_planted {
                     life.world = last.world.clone();
@@ -242,11 +234,14 @@ impl Model for Waiting {
             Ok(AskResult::Done(events)) if events.is_empty() => return None,
             Ok(_) => {
                 run(&mut life.world, who, &ask, None, Timestamp(0), 0).expect("decided");
+                if self.fault == Some(Fault::SeekersNotTold) {
+                    still_seek(&last.world, &mut life.world);
+                }
             }
         }
-        if let Some(who) = waits_for_ever(&life.world) {
+        if let Some(who) = waits_for_ever(&life.world, self.fault) {
             life.wrong = Some(format!("{} waits for ever", life.world.name_of(who)));
-        } else if self.unchecked.is_none()
+        } else if self.fault.is_none()
             && let Err(wrong) = comity_core::invariants::check(&life.world)
         {
             life.wrong = Some(wrong);
@@ -257,12 +252,12 @@ impl Model for Waiting {
     fn properties(&self) -> Vec<Property<Self>> {
         let right = Property::always("right", |_, life: &Life| life.wrong.is_none());
         let refused = Property::sometimes("somebody is refused", |_, life: &Life| life.refused);
-        if self.unchecked.is_some() { vec![right] } else { vec![right, refused] }
+        if self.fault.is_some() { vec![right] } else { vec![right, refused] }
     }
 }
 
 fn check(capacity: usize, waits_max: usize, kinds: &'static [Kind]) {
-    let model = Waiting { capacity, kinds, waits_max, unchecked: None };
+    let model = Waiting { capacity, kinds, waits_max, fault: None };
     let checker = model.checker().threads(THREADS).spawn_bfs().join();
     println!("{} states, depth {}", checker.unique_state_count(), checker.max_depth());
     if let Some(path) = checker.discovery("right") {
@@ -280,7 +275,7 @@ fn locks_and_a_lease() {
 
 #[test]
 fn a_lock_and_two_leases() {
-    check(2, 2, &[Kind::Lease]);
+    check(2, 2, &[Kind::Path, Kind::Lease]);
 }
 
 #[test]
@@ -290,12 +285,12 @@ fn locks_and_answers() {
 
 #[test]
 fn a_lock_a_lease_and_answers_side_by_side() {
-    check(1, 2, &[Kind::Lease, Kind::Answer]);
+    check(1, 2, &[Kind::Path, Kind::Lease, Kind::Answer]);
 }
 
 #[test]
 fn a_lock_and_work() {
-    check(1, 2, &[Kind::Lease, Kind::Work]);
+    check(1, 2, &[Kind::Path, Kind::Lease, Kind::Work]);
 }
 
 #[test]
@@ -304,18 +299,60 @@ fn locks_that_are_handed_over() {
 }
 
 #[test]
+fn a_lock_a_tab_answers_and_work() {
+    check(1, 1, &[Kind::Path, Kind::Tab, Kind::Answer, Kind::Work]);
+}
+
+#[test]
+fn a_tab_a_lease_answers_and_work() {
+    check(1, 1, &[Kind::Tab, Kind::Lease, Kind::Answer, Kind::Work]);
+}
+
+#[test]
+fn tabs_and_answers_side_by_side() {
+    check(2, 2, &[Kind::Tab, Kind::Answer]);
+}
+
+#[test]
+fn tabs_that_are_handed_over() {
+    check(1, 1, &[Kind::Path, Kind::Tab, Kind::Answer, Kind::HandOver]);
+}
+
+#[test]
+fn plans_beside_tabs_and_answers() {
+    check(1, 1, &[Kind::Tab, Kind::Answer, Kind::Plan]);
+}
+
+/// Minutes, in a release build: `cargo test --release -p comity-sim --test model_waits -- --ignored`.
+#[test]
+#[ignore = "takes minutes: the whole graph at once"]
+fn everything_at_once() {
+    check(1, 1, &[Kind::Lock, Kind::Tab, Kind::Lease, Kind::Answer, Kind::Work]);
+    check(1, 1, &[Kind::Path, Kind::Tab, Kind::Answer, Kind::Work, Kind::Plan, Kind::HandOver]);
+    check(1, 2, &[Kind::Path, Kind::Tab, Kind::Answer, Kind::Work]);
+}
+
+#[test]
 fn a_planted_fault_is_found() {
-    let faults: [(Kind, &[Kind]); 4] = [
-        (Kind::Lock, &[Kind::Lease]),
-        (Kind::Lease, &[Kind::Lease]),
-        (Kind::Answer, &[Kind::Answer]),
-        (Kind::HandOver, &[Kind::Lock, Kind::HandOver]),
+    use Fault::{SeekersNotTold, Unchecked};
+    let faults: [(Fault, &[Kind]); 11] = [
+        (Unchecked(Kind::Path), &[Kind::Path, Kind::Lease]),
+        (Unchecked(Kind::Path), &[Kind::Path, Kind::Tab]),
+        (Unchecked(Kind::Path), &[Kind::Path, Kind::Answer]),
+        (Unchecked(Kind::Lease), &[Kind::Path, Kind::Lease]),
+        (Unchecked(Kind::Tab), &[Kind::Path, Kind::Tab]),
+        (Unchecked(Kind::Answer), &[Kind::Path, Kind::Answer]),
+        (Unchecked(Kind::Answer), &[Kind::Tab, Kind::Answer]),
+        (Unchecked(Kind::HandOver), &[Kind::Lock, Kind::HandOver]),
+        (Unchecked(Kind::HandOver), &[Kind::Path, Kind::Tab, Kind::HandOver]),
+        (Unchecked(Kind::Work), &[Kind::Tab, Kind::Work]),
+        (SeekersNotTold, &[Kind::Tab, Kind::Work]),
     ];
-    for (kind, kinds) in faults {
-        let model = Waiting { capacity: 1, kinds, waits_max: 1, unchecked: Some(kind) };
+    for (fault, kinds) in faults {
+        let model = Waiting { capacity: 1, kinds, waits_max: 1, fault: Some(fault) };
         let checker = model.checker().spawn_bfs().join();
-        let found = checker.discovery("right").unwrap_or_else(|| panic!("{kind:?} was not found"));
+        let found = checker.discovery("right").unwrap_or_else(|| panic!("{fault:?} was not found"));
         let wrong = found.last_state().wrong.clone().unwrap_or_default();
-        assert!(wrong.contains("waits for ever"), "{kind:?}: {wrong}");
+        assert!(wrong.contains("waits for ever"), "{fault:?}: {wrong}");
     }
 }

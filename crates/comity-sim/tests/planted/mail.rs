@@ -5,7 +5,7 @@ use comity_core::decisions::DecisionEvent;
 use comity_core::limits::OFFERS_MAX;
 use comity_core::mail::{LetterDraft, MailAsk, MailEvent, OfferFilter};
 use comity_core::teams::TeamEvent;
-use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
+use comity_core::{Ask, Asker, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
 use comity_sim::{RealRules, Rules};
 use serde_json::Value;
 
@@ -20,13 +20,13 @@ impl Rules for Misheard {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
-        let heard = (self.heard)(world, who, ask);
-        RealRules.run(world, who, heard.as_ref().unwrap_or(ask), key, now)
+        let heard = (self.heard)(world, asker.who, ask);
+        RealRules.run(world, asker, heard.as_ref().unwrap_or(ask), key, now)
     }
 
     fn expire(&mut self, world: &mut World, now: Timestamp) -> Vec<Record> {
@@ -55,12 +55,12 @@ impl Rules for Untidy {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
-        let outcome = RealRules.run(world, who, ask, key, now)?;
+        let outcome = RealRules.run(world, asker, ask, key, now)?;
         self.spoil(world, &outcome.records);
         Ok(outcome)
     }

@@ -7,7 +7,7 @@ mod pools;
 mod tasks;
 
 use comity_core::locks::LockAsk;
-use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
+use comity_core::{Ask, Asker, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
 use comity_sim::{LIFE_STEPS, RealRules, Rules, SimFailure, Simulation};
 
 /// Lives within which each fault must be found; most are found in the first.
@@ -34,13 +34,13 @@ impl<F: FnMut(&World, &mut Vec<Record>)> Rules for Faulty<F> {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
         let before = world.clone();
-        let mut outcome = RealRules.run(world, who, ask, key, now)?;
+        let mut outcome = RealRules.run(world, asker, ask, key, now)?;
         self.spoil(before, world, &mut outcome.records);
         let told = outcome.records.iter().map(|record| record.event.clone());
         if !outcome.records.is_empty() {
@@ -66,19 +66,19 @@ impl Rules for Blind {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
         if !matches!(ask, Ask::Lock(LockAsk::Lock { .. })) {
-            return RealRules.run(world, who, ask, key, now);
+            return RealRules.run(world, asker, ask, key, now);
         }
         let mut seen = world.clone();
         for event in (self.unseen)(world) {
             unrecorded(&mut seen, event);
         }
-        let outcome = RealRules.run(&mut seen, who, ask, key, now)?;
+        let outcome = RealRules.run(&mut seen, asker, ask, key, now)?;
         outcome.records.iter().for_each(|record| world.apply(record));
         Ok(outcome)
     }
@@ -97,12 +97,12 @@ impl Rules for Timed {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
-        RealRules.run(world, who, ask, key, now)
+        RealRules.run(world, asker, ask, key, now)
     }
 
     fn expire(&mut self, world: &mut World, now: Timestamp) -> Vec<Record> {

@@ -1,7 +1,7 @@
 //! Faults in what is said of branches that move.
 
+use comity_core::branch_moves::MoveEvent;
 use comity_core::commits::CommitEvent;
-use comity_core::moves::MoveEvent;
 use comity_core::server::ServerEvent;
 use comity_core::{Event, Principal, Record, World};
 

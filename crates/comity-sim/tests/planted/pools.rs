@@ -1,7 +1,7 @@
 //! Faults in the rules of pools.
 
 use comity_core::pools::{PlaceEnding, PoolAsk, PoolEvent, SlotId};
-use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
+use comity_core::{Ask, Asker, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
 use comity_sim::{RealRules, Rules};
 
 use crate::{check, faulty, unrecorded};
@@ -15,19 +15,19 @@ impl Rules for BlindToPlaces {
     fn run(
         &mut self,
         world: &mut World,
-        who: Principal,
+        asker: &Asker,
         ask: &Ask,
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
         if !matches!(ask, Ask::Pool(PoolAsk::Take(_))) {
-            return RealRules.run(world, who, ask, key, now);
+            return RealRules.run(world, asker, ask, key, now);
         }
         let mut seen = world.clone();
         for event in (self.unseen)(world) {
             unrecorded(&mut seen, event);
         }
-        let outcome = RealRules.run(&mut seen, who, ask, key, now)?;
+        let outcome = RealRules.run(&mut seen, asker, ask, key, now)?;
         outcome.records.iter().for_each(|record| world.apply(record));
         Ok(outcome)
     }
@@ -83,7 +83,7 @@ fn a_waiter_that_is_overtaken() {
             }
         }
     };
-    check(faulty(fault), &["was overtaken"]);
+    check(faulty(fault), &["nobody is there for the reservation", "was overtaken"]);
 }
 
 #[test]

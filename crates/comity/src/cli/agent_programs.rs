@@ -24,6 +24,21 @@ pub(super) fn look_at_files(home: &Home) -> Finding {
     }
 }
 
+/// A program that is connected, and what it cannot do.
+fn with_limits(dialect: Dialect) -> String {
+    let mut limits = Vec::new();
+    if !dialect.tells_sub_agents() {
+        limits.push("one agent with all its sub-agents");
+    }
+    if !dialect.wakes_idle() {
+        limits.push("not woken while it is idle");
+    }
+    match limits.is_empty() {
+        true => dialect.name().to_owned(),
+        false => format!("{} ({})", dialect.name(), limits.join(", ")),
+    }
+}
+
 pub(super) fn look(home: &Home) -> Finding {
     let (connection, user) = match (programs(home), User::from_env()) {
         (Ok(connection), Ok(user)) => (connection, user),
@@ -32,8 +47,7 @@ pub(super) fn look(home: &Home) -> Finding {
     let (mut connected, mut new, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     for dialect in here(&user) {
         match Configured::look(dialect, &user, &connection).hook {
-            Ok(_) if dialect.tells_sub_agents() => connected.push(dialect.name().to_owned()),
-            Ok(_) => connected.push(format!("{} (one agent with all its sub-agents)", dialect.name())),
+            Ok(_) => connected.push(with_limits(dialect)),
             Err(why) if Configured::has_traces(dialect, &user) => broken.push(format!("{dialect} ({why})")),
             Err(_) => new.push(dialect.name()),
         }

@@ -8,10 +8,11 @@ use comity_app::catalog::CatalogEntry;
 use comity_app::span::Span;
 use serde_json::{Map, Value};
 
+use super::help::brief;
+
 /// Bytes of a document that is named on the command line.
 const DOCUMENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// What a field takes.
 #[derive(Clone, PartialEq, Debug)]
 enum FieldShape {
     Flag,
@@ -39,19 +40,39 @@ pub(super) fn add(command: Command, entry: &CatalogEntry) -> Command {
     let schema = (entry.input)();
     let operands: Vec<&str> = entry.operands().collect();
     let about = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
-    let mut command = command.about(about.trim_end_matches('.').to_owned());
+    let mut command =
+        command.about(brief(&about).to_owned()).long_about(about).after_long_help(more_help(entry));
     // In the order in which they are typed.
     for (index, name) in operands.iter().enumerate() {
         if let Some(field) = fields(&schema).find(|field| field.name == *name) {
-            command = command.arg(argument(&field).index(index + 1));
+            let operand = argument(&field).index(index + 1);
+            let is_list = field.shape == FieldShape::Texts;
+            command = command.arg(if is_list { operand.num_args(1..) } else { operand });
         }
     }
     let flags = fields(&schema).filter(|field| !operands.contains(&field.name) && !field.is_secret());
     flags.fold(command, |command, field| {
-        let flag = argument(&field).long(field.name.kebab());
+        let flag = match field.name {
+            // One word for why, everywhere.
+            "rationale" | "feedback" => argument(&field).long("reason").alias(field.name.to_owned()),
+            // A shorter word, where it means nothing else.
+            "all_projects" if fields(&schema).all(|other| other.name != "all") => {
+                argument(&field).long(field.name.kebab()).alias("all")
+            }
+            name => argument(&field).long(name.kebab()),
+        };
         // Everybody expects it of whatever takes a message.
         command.arg(if field.name == "message" { flag.short('m') } else { flag })
     })
+}
+
+/// Other words for the command, and commands to learn from.
+fn more_help(entry: &CatalogEntry) -> String {
+    let block = |title: &str, commands: &[&str]| match commands {
+        [] => String::new(),
+        commands => format!("{title}:\n  comity {}\n", commands.join("\n  comity ")),
+    };
+    [block("Examples", entry.examples), block("Also", entry.also)].concat().trim_end().to_owned()
 }
 
 /// The input that was typed.
@@ -82,13 +103,15 @@ fn argument(field: &Field<'_>) -> Arg {
     }
     let argument = argument.required(field.is_required).value_name(value_name(field));
     match &field.shape {
+        FieldShape::Number { .. } if field.name == "timeout" => argument.value_parser(milliseconds),
         FieldShape::Number { is_signed: true } => {
             argument.value_parser(value_parser!(i64)).allow_negative_numbers(true)
         }
         FieldShape::Number { is_signed: false } => argument.value_parser(value_parser!(u64)),
         FieldShape::Span => argument.value_parser(span),
         FieldShape::OneOf(values) => argument.value_parser(values.clone()),
-        FieldShape::Texts => argument.num_args(1..).action(ArgAction::Append),
+        // One value for each flag: what follows may be an operand.
+        FieldShape::Texts => argument.action(ArgAction::Append),
         FieldShape::Flag | FieldShape::Text | FieldShape::Document => argument,
     }
 }
@@ -98,12 +121,17 @@ fn span(text: &str) -> Result<String, String> {
     text.parse::<Span>().map(|_| text.to_owned())
 }
 
+/// A length of time in milliseconds, as the operation wants it; a number alone is one already.
+fn milliseconds(text: &str) -> Result<u64, String> {
+    text.parse::<u64>().or_else(|_| text.parse::<Span>().map(|span| span.0.0))
+}
+
 /// What stands for the value in help: the word that people use for such a thing.
 fn value_name(field: &Field<'_>) -> String {
     let word = match field.name {
         _ if field.shape == FieldShape::Span => "SPAN",
         _ if field.shape == FieldShape::Document => "JSON|FILE",
-        "timeout" => "MS",
+        "timeout" => "SPAN",
         "path" | "paths" | "files" => "PATH",
         "reason" | "message" | "description" | "evidence" | "feedback" | "purpose" | "rationale"
         | "subject" | "text" | "content" => "TEXT",
@@ -266,13 +294,22 @@ mod tests {
             &["7", "e1", "--button", "right"],
             r#"{"button":"right","selector":"e1","tabId":7}"#,
         );
-        check("task_add", &["T", "--depends-on", "a", "b"], r#"{"depends_on":["a","b"],"title":"T"}"#);
+        let both = r#"{"depends_on":["a","b"],"title":"T"}"#;
+        check("task_add", &["T", "--depends-on", "a", "--depends-on", "b"], both);
+        check("task_add", &["--depends-on", "a", "--depends-on", "b", "T"], both);
         check(
             "ask_permission",
             &["Bash", r#"{"command":"ls"}"#],
             r#"{"input":{"command":"ls"},"tool":"Bash"}"#,
         );
         check("unlock", &["--all"], r#"{"all":true}"#);
+        for flag in ["--reason", "--rationale"] {
+            check("decide", &["T", flag, "why"], r#"{"rationale":"why","title":"T"}"#);
+        }
+        for (timeout, ms) in [("30s", 30_000), ("7000", 7_000)] {
+            let expected = format!(r#"{{"selector":"e1","tabId":7,"timeout":{ms}}}"#);
+            check("tab_click", &["7", "e1", "--timeout", timeout], &expected);
+        }
     }
 
     #[test]
@@ -286,6 +323,8 @@ mod tests {
         check("passphrase_set", &["--passphrase", "secret"]);
         check("task_declare", &["/nowhere/tasks.toml"]);
         check("ask_permission", &["Bash", "{"]);
+        // Which of them is the title?
+        check("task_add", &["--depends-on", "a", "b", "T"]);
     }
 
     #[test]

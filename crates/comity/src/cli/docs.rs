@@ -10,23 +10,125 @@ use comity_app::catalog::CATALOG;
 use comity_app::operation::Audience;
 
 use super::output::{self, OutputFormat};
+use super::tree;
+
+/// The name of the program in completions and manual pages.
+const PROGRAM: &str = "comity";
 
 /// `comity completions SHELL`.
 pub(crate) fn completions_command() -> Command {
     Command::new("completions")
-        .about("Prints the completions for a shell")
+        .about("Print the completions for a shell, or install them")
         .arg(Arg::new("shell").required(true).value_parser(value_parser!(Shell)))
+        .arg(install("Write them to where the shell looks for yours"))
 }
 
-/// Prints completions.
-pub(crate) fn completions(matches: &ArgMatches, mut command: Command) -> ExitCode {
-    if let Some(shell) = matches.get_one::<Shell>("shell") {
-        let mut script = Vec::new();
-        clap_complete::generate(*shell, &mut command, "comity", &mut script);
+/// `comity man [COMMAND...]`.
+pub(crate) fn man_command() -> Command {
+    Command::new("man")
+        .about("Print the manual page of a command, or install all of them")
+        .arg(Arg::new("words").value_name("COMMAND").num_args(..).help("Which command, such as task add"))
+        .arg(install("Write all pages to your own manual, below ~/.local/share/man").conflicts_with("words"))
+}
+
+fn install(help: &'static str) -> Arg {
+    Arg::new("install").long("install").action(clap::ArgAction::SetTrue).help(help)
+}
+
+/// Prints completions, or installs them.
+pub(crate) fn completions(matches: &ArgMatches, form: OutputFormat) -> ExitCode {
+    let Some(shell) = matches.get_one::<Shell>("shell").copied() else {
+        return ExitCode::from(output::USAGE);
+    };
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut tree::command(), PROGRAM, &mut script);
+    if !matches.get_flag("install") {
         // A reader that went away is no fault of ours.
         let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &script);
+        return ExitCode::SUCCESS;
     }
-    ExitCode::SUCCESS
+    let file = match shell {
+        Shell::Bash => data_dir().map(|dir| dir.join("bash-completion/completions").join(PROGRAM)),
+        Shell::Zsh => data_dir().map(|dir| dir.join("zsh/site-functions").join(format!("_{PROGRAM}"))),
+        Shell::Fish => config_dir().map(|dir| dir.join("fish/completions").join(format!("{PROGRAM}.fish"))),
+        _ => Err(format!("{shell} has no directory for this; print them, and load them in your profile")),
+    };
+    let written = file.and_then(|file| {
+        let describe = |error: std::io::Error| format!("{}: {error}", file.display());
+        file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(describe)?;
+        std::fs::write(&file, &script).map_err(describe)?;
+        Ok(file)
+    });
+    let note = match shell {
+        Shell::Zsh => "; its directory has to be in your fpath",
+        _ => "; new shells use them",
+    };
+    installed(form, written.map(|file| vec![file]), note)
+}
+
+/// Prints a manual page, or installs all.
+pub(crate) fn man(matches: &ArgMatches, form: OutputFormat) -> ExitCode {
+    // Whatever --json means for others, here it would be a page.
+    let mut root = tree::command().disable_help_subcommand(true);
+    root.build();
+    if matches.get_flag("install") {
+        let written = data_dir().and_then(|dir| {
+            let dir = dir.join("man/man1");
+            let describe = |error: std::io::Error| format!("{}: {error}", dir.display());
+            std::fs::create_dir_all(&dir).map_err(describe)?;
+            clap_mangen::generate_to(root, &dir).map_err(describe)?;
+            Ok(vec![dir])
+        });
+        return installed(form, written, "; read them with: man comity");
+    }
+    let mut words: Vec<std::ffi::OsString> = vec![PROGRAM.into()];
+    words.extend(matches.get_many::<String>("words").unwrap_or_default().map(Into::into));
+    super::spelling::spell_out(&mut words);
+    let mut command = &root;
+    for word in &words[1..] {
+        let Some(below) = word.to_str().and_then(|word| command.find_subcommand(word)) else {
+            let problem = format!("there is no command {:?}", word.to_string_lossy());
+            return output::bad_input(form, &problem, "see: comity --help");
+        };
+        command = below;
+    }
+    let mut page = Vec::new();
+    match clap_mangen::Man::new(command.clone()).render(&mut page) {
+        Ok(()) => {
+            let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &page);
+            ExitCode::SUCCESS
+        }
+        Err(error) => output::fault(form, &error.to_string()),
+    }
+}
+
+fn installed(form: OutputFormat, written: Result<Vec<PathBuf>, String>, note: &str) -> ExitCode {
+    match (written, form) {
+        (Ok(files), OutputFormat::Json) => {
+            output::print(&serde_json::json!({ "written": files }).to_string());
+            ExitCode::SUCCESS
+        }
+        (Ok(files), OutputFormat::Text) => {
+            files.iter().for_each(|file| output::print(&format!("written: {}{note}", file.display())));
+            ExitCode::SUCCESS
+        }
+        (Err(problem), form) => output::fault(form, &problem),
+    }
+}
+
+fn data_dir() -> Result<PathBuf, String> {
+    own_dir("XDG_DATA_HOME", ".local/share")
+}
+
+fn config_dir() -> Result<PathBuf, String> {
+    own_dir("XDG_CONFIG_HOME", ".config")
+}
+
+/// A directory of the person's own, as the desktop's conventions have it.
+fn own_dir(variable: &str, below_home: &str) -> Result<PathBuf, String> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let home = || absolute("HOME").map(|home| home.join(below_home));
+    absolute(variable).or_else(home).ok_or_else(|| "HOME is not set".to_owned())
 }
 
 /// `comity docs reference --out DIR`.
@@ -35,12 +137,11 @@ pub(crate) fn command() -> Command {
         Arg::new("out").long("out").value_name("DIR").required(true).value_parser(value_parser!(PathBuf));
     Command::new("docs")
         .hide(true)
-        .about("Writes the reference from the catalog")
+        .about("Write the reference from the catalog")
         .subcommand_required(true)
         .subcommand(Command::new("reference").arg(out))
 }
 
-/// Writes the reference.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let out = matches.subcommand().and_then(|(_, inner)| inner.get_one::<PathBuf>("out"));
     let Some(out) = out else { return ExitCode::from(output::USAGE) };
@@ -53,7 +154,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
 fn write(out: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(out)?;
     std::fs::write(out.join("operations.md"), operations())?;
-    let openapi = serde_json::to_string_pretty(&crate::http::openapi()).map_err(std::io::Error::other)?;
+    let openapi = serde_json::to_string_pretty(&crate::http::openapi(None)).map_err(std::io::Error::other)?;
     std::fs::write(out.join("openapi.json"), openapi + "\n")
 }
 

@@ -7,8 +7,9 @@ use comity_app::operations::server::Status;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
-use comity_wire::{Fault, Home, Request};
+use comity_wire::{Client, Fault, Home, Request};
 use serde_json::json;
 
 use super::output::{self, OutputFormat};
@@ -16,6 +17,11 @@ use super::{agent_programs, confinement, project_settings, state_files};
 use crate::serve::state_dir;
 use crate::session::{Session, SessionError};
 use crate::start;
+
+/// How long a server may take to say how it is.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// What is found of one that takes longer.
+const SILENT: &str = "it doesn't answer";
 
 /// One thing that was looked at.
 pub(super) struct Finding {
@@ -47,21 +53,26 @@ impl Level {
 pub(crate) fn run(home: &Home, form: OutputFormat) -> ExitCode {
     let directory = directory(home);
     let is_usable = directory.level != Level::Bad;
+    let (disk, files) = (state_files::disk(home), state_files::look(home));
+    let server = if is_usable { server(home) } else { good("server", "not looked at") };
+    // One that hangs is not waited for again and again.
+    let is_silent = server.found == SILENT;
+    let connect = || start::connect_if_running(home).ok().flatten().filter(|_| !is_silent);
     let findings = [
         directory,
-        state_files::disk(home),
-        state_files::look(home),
-        if is_usable { server(home) } else { good("server", "not looked at") },
-        ledger(home),
-        commits(home),
-        watcher(home),
+        disk,
+        files,
+        server,
+        ledger(home, connect()),
+        commits(home, connect()),
+        watcher(connect()),
         agent_programs::look(home),
         agent_programs::look_at_files(home),
         confinement(home),
         settings(home),
         project_settings::look(),
         git(),
-        identity(home),
+        identity(home, connect()),
     ];
     let all_good = findings.iter().all(|finding| finding.level != Level::Bad);
     match form {
@@ -150,6 +161,7 @@ fn server(home: &Home) -> Finding {
             return bad("server", problem, next);
         }
     };
+    let _waits_for_ever_else = client.set_timeout(Some(ANSWER_MAX));
     let status = client.ask(name_of::<Status>(), &json!({}));
     let version = status.ok().and_then(|reply| {
         let status: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
@@ -163,12 +175,17 @@ fn server(home: &Home) -> Finding {
             format!("it is {version}, this program is {own}"),
             "restart it with: comity down && comity up",
         ),
-        None => bad("server", "it doesn't answer", format!("see {}", start::log_path(home).display())),
+        None => {
+            let end =
+                state_dir::holder(home).map(|pid| format!("; if it is stuck, end it with: kill -9 {pid}"));
+            let log = start::log_path(home);
+            bad("server", SILENT, format!("see {}{}", log.display(), end.unwrap_or_default()))
+        }
     }
 }
 
-fn ledger(home: &Home) -> Finding {
-    let Ok(Some(mut client)) = start::connect_if_running(home) else {
+fn ledger(home: &Home, client: Option<Client>) -> Finding {
+    let Some(mut client) = client else {
         return match comity_app::log::check(home.path()) {
             Ok(()) => good("ledger", "not looked at"),
             Err(problem) => bad("ledger", problem, ""),
@@ -188,9 +205,9 @@ fn ledger(home: &Home) -> Finding {
 }
 
 /// Whether every branch that was moved is recorded.
-fn commits(home: &Home) -> Finding {
+fn commits(home: &Home, client: Option<Client>) -> Finding {
     const WHAT: &str = "commits";
-    let Ok(Some(mut client)) = start::connect_if_running(home) else {
+    let Some(mut client) = client else {
         return good(WHAT, "not looked at");
     };
     let unsettled = client.ask(name_of::<Status>(), &json!({})).ok().and_then(|reply| {
@@ -244,8 +261,8 @@ fn changed_since_start(home: &Home) -> Option<PathBuf> {
     comity_wire::user_settings().into_iter().chain([home.path().join("comity.toml")]).find(is_newer)
 }
 
-fn watcher(home: &Home) -> Finding {
-    let Ok(Some(mut client)) = start::connect_if_running(home) else {
+fn watcher(client: Option<Client>) -> Finding {
+    let Some(mut client) = client else {
         return good("watcher", "not looked at");
     };
     let status = client.ask(name_of::<Status>(), &json!({})).ok().and_then(|reply| {
@@ -292,7 +309,7 @@ fn git() -> Finding {
     }
 }
 
-fn identity(home: &Home) -> Finding {
+fn identity(home: &Home, client: Option<Client>) -> Finding {
     // Agents' processes are marked by this limit. Whoever runs below such a first process looks like one.
     if comity_app::processes::is_marked(1) {
         let found = "the limit on file locks is low for everything here, and Comity marks agents by it: nobody is you";
@@ -302,7 +319,7 @@ fn identity(home: &Home) -> Finding {
             "raise it where this container or session begins: ulimit -x unlimited",
         );
     }
-    if !matches!(start::connect_if_running(home), Ok(Some(_))) {
+    if client.is_none() {
         return good("identity", "not looked at");
     }
     match Session::from_env(home.clone()).ask(name_of::<Whoami>(), &json!({})) {

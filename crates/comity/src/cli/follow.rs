@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use comity_core::event;
 use comity_wire::Home;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ const MAIL_SHOWN_FIRST: usize = 10;
 #[derive(Deserialize)]
 struct Shown {
     seq: u64,
-    at: String,
+    at_ms: i64,
     action: String,
     event: String,
     summary: String,
@@ -117,7 +118,8 @@ fn follow(
         let shown = match form {
             OutputFormat::Json => event.get().to_owned(),
             OutputFormat::Text => {
-                let Shown { seq, at, action, summary, .. } = &entry;
+                let Shown { seq, at_ms, action, summary, .. } = &entry;
+                let at = comity_app::ledger::local(*at_ms);
                 format!("{seq:>6}  {at}  {action:<16}  {}", comity_core::display::visible(summary))
             }
         };
@@ -133,5 +135,8 @@ fn wanted(entry: &Shown, input: &Value) -> bool {
     let kind = input["type"].as_str();
     let concerns = |agent: &str| entry.concerns.iter().any(|one| one.agent == agent || one.name == agent);
     agent.is_none_or(|agent| entry.agent.as_deref() == Some(agent) || entry.actor == agent || concerns(agent))
-        && kind.is_none_or(|kind| entry.action == kind || entry.event == kind)
+        && match kind {
+            Some(kind) => event::is_type(kind, (&entry.action, &entry.event)),
+            None => input["all"] == true || !event::is_housekeeping(&entry.action),
+        }
 }

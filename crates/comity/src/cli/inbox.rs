@@ -5,7 +5,8 @@ use std::io::IsTerminal;
 
 use comity_app::catalog::{CatalogEntry, name_of};
 use comity_app::operations::inbox::{AnswerInbox, ListInbox};
-use comity_core::display::counted;
+
+use serde_json::value::RawValue;
 
 use super::output::{self, OutputFormat};
 use crate::session::Session;
@@ -24,21 +25,41 @@ pub(super) fn spell_out(arguments: &mut Vec<OsString>) {
     arguments.insert(group + 1, verb.into());
 }
 
-/// Tells a person at a terminal how much waits for them; whoever has just looked knows.
-pub(super) fn tell(session: &mut Session, asked: &CatalogEntry, form: OutputFormat) {
-    let has_looked = [name_of::<ListInbox>(), name_of::<AnswerInbox>()].contains(&asked.name);
-    if has_looked || form != OutputFormat::Text || !std::io::stderr().is_terminal() {
-        return;
+/// How much waits for the caller, after a command that has not shown it already.
+pub(super) struct Waiting {
+    count: u64,
+    is_agents: bool,
+}
+
+impl Waiting {
+    /// Asks for it, unless nobody would see it.
+    pub(super) fn ask(session: &mut Session, asked: &CatalogEntry, form: OutputFormat) -> Option<Waiting> {
+        let has_looked = [name_of::<ListInbox>(), name_of::<AnswerInbox>()].contains(&asked.name);
+        let says_it = (asked.output)()["properties"]["inbox"].is_object();
+        if has_looked || (says_it && form == OutputFormat::Json) {
+            return None;
+        }
+        let answer = session.ask(name_of::<ListInbox>(), &serde_json::json!({ "limit": 0 })).ok()?;
+        let list: serde_json::Value = serde_json::from_str(answer.json.get()).ok()?;
+        Some(Waiting { count: list["count"].as_u64()?, is_agents: list["whose"] != "human" })
     }
-    let Ok(answer) = session.ask(name_of::<ListInbox>(), &serde_json::json!({ "limit": 0 })) else { return };
-    let count = serde_json::from_str::<serde_json::Value>(answer.json.get())
-        .ok()
-        .and_then(|list| list["count"].as_u64());
-    match count {
-        None | Some(0) => {}
-        Some(1) => output::complain("1 thing waits for you: comity inbox"),
-        Some(count) => {
-            output::complain(&format!("{} wait for you: comity inbox", counted(count as usize, "thing")))
+
+    /// Adds it to a document, as `inbox`.
+    pub(super) fn add_to(&self, document: &RawValue) -> Option<Box<RawValue>> {
+        let fields = document.get().trim_end().strip_suffix('}')?;
+        let comma = if fields.trim_end().ends_with('{') { "" } else { "," };
+        RawValue::from_string(format!("{fields}{comma}\"inbox\":{}}}", self.count)).ok()
+    }
+
+    /// Says it to an agent, or to a person at a terminal.
+    pub(super) fn tell(&self) {
+        if !self.is_agents && !std::io::stderr().is_terminal() {
+            return;
+        }
+        match self.count {
+            0 => {}
+            1 => output::complain("1 thing is waiting for you: comity inbox"),
+            count => output::complain(&format!("{count} things are waiting for you: comity inbox")),
         }
     }
 }
@@ -52,6 +73,18 @@ mod tests {
         spell_out(&mut arguments);
         let words: Vec<&str> = arguments.iter().map(|word| word.to_str().expect("a text")).collect();
         assert_eq!(words.join(" "), meant);
+    }
+
+    #[test]
+    fn the_count_is_a_field_of_every_document() {
+        let check = |document: &str, with: &str| {
+            let document = RawValue::from_string(document.to_owned()).expect("JSON");
+            let waiting = Waiting { count: 3, is_agents: false };
+            assert_eq!(waiting.add_to(&document).expect("an object").get(), with);
+        };
+        check("{}", r#"{"inbox":3}"#);
+        check(r#"{"locks":[]}"#, r#"{"locks":[],"inbox":3}"#);
+        check(r#"{"text":"}"}"#, r#"{"text":"}","inbox":3}"#);
     }
 
     #[test]

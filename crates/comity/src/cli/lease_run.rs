@@ -33,10 +33,10 @@ pub(super) fn commands(lease: Command) -> Command {
     };
     lease.subcommand(
         Command::new("run")
-            .about("Runs a command with a lease, which ends when the command does, however it ends")
+            .about("Run a command with a lease, which ends when the command does, however it ends")
             .arg(Arg::new("pool").value_name("POOL").required(true).help("The pool"))
-            .arg(option("wait", "SPAN", "Wait in line so long, such as 5m"))
-            .arg(option("reason", "TEXT", "What for, for the others; the command, if left out"))
+            .arg(option("wait", "SPAN", "Wait in line up to this long (e.g. 5m)"))
+            .arg(option("reason", "TEXT", "What it is for, so that others know; the command if omitted"))
             .arg(option("ttl", "SPAN", "How long the lease lasts at most"))
             .arg(
                 Arg::new("command")

@@ -23,9 +23,9 @@ pub(super) fn commands(log: Command) -> Command {
     let look = Arg::new("dry-run").long("dry-run").action(ArgAction::SetTrue);
     log.subcommand(
         Command::new("recover")
-            .about("Shows what is missing from a log that is not whole, and keeps the rest")
+            .about("Show what is missing from a damaged log, and keep the rest")
             .long_about(
-                "Shows what is missing from a log that is not whole, and keeps the rest. The old files are set aside, \
+                "Show what is missing from a damaged log, and keep the rest. The old files are set aside, \
                  never deleted; afterwards the server starts again",
             )
             .arg(look.help("Only show what is missing and what would be kept")),
@@ -34,13 +34,13 @@ pub(super) fn commands(log: Command) -> Command {
 
 pub(super) fn backup_command() -> Command {
     Command::new("backup")
-        .about("Copies the whole log into a new file, also while the server runs, and proves the copy")
-        .arg(file("The new file; nothing is ever written over"))
+        .about("Copy the whole log into a new file while the server runs, and prove the copy")
+        .arg(file("The new file; nothing is ever overwritten"))
 }
 
 pub(super) fn restore_command() -> Command {
     Command::new("restore")
-        .about("Stops the server and puts a backup back; the log that was there is set aside")
+        .about("Stop the server and put a backup back; the log that was there is set aside")
         .arg(file("The file that comity backup made"))
 }
 
@@ -48,7 +48,6 @@ fn file(help: &'static str) -> Arg {
     Arg::new("file").value_name("FILE").required(true).value_parser(clap::value_parser!(PathBuf)).help(help)
 }
 
-/// Makes a backup.
 pub(super) fn backup(home: &Home, arguments: &ArgMatches, form: OutputFormat) -> ExitCode {
     let Some(file) = arguments.get_one::<PathBuf>("file") else { return ExitCode::from(output::USAGE) };
     if let Some(who) = no_person(home) {
@@ -93,7 +92,6 @@ fn no_person(home: &Home) -> Option<String> {
     }
 }
 
-/// Puts a backup back.
 pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: OutputFormat) -> ExitCode {
     let Some(file) = arguments.get_one::<PathBuf>("file") else { return ExitCode::from(output::USAGE) };
     if let Err(code) = refuse_agents(form) {

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 
-use super::command;
+use comity_app::catalog;
 
-/// What follows the name of the program where no command is meant: the heading of a file.
-const NO_COMMANDS: [&str; 1] = ["journal"];
+use super::tree::command;
+
+/// What follows the name of the program where no command is meant: the heading of a file, or of a refusal.
+const NO_COMMANDS: [&str; 2] = ["journal", "refused"];
 /// Groups that mean something without a verb, too.
 const SHORT_FORMS: [&str; 1] = ["inbox"];
 
@@ -29,6 +31,12 @@ fn every_command_that_is_named_exists() {
                 }
             }
         }
+        for operation in calls_in(&text) {
+            named += 1;
+            if catalog::CATALOG.iter().all(|entry| entry.name != operation) {
+                unknown.push(format!("{}: the operation {operation}", file.display()));
+            }
+        }
     }
     assert!(named > 200, "only {named} commands were found");
     assert!(unknown.is_empty(), "no such command:\n{}", unknown.join("\n"));
@@ -43,13 +51,23 @@ fn commands_are_found_in_sentences() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    for good in
-        ["see: comity task list", "\"comity lock {path}\"", "run `comity worktree add` first", "Comity is"]
-    {
+    for good in [
+        "see: comity task list",
+        "`comity tasks`",
+        "\"comity lock {path}\"",
+        "run `comity worktree add` first",
+        "Comity is",
+    ] {
         assert_eq!(unknown(good), [""; 0], "{good}");
     }
-    assert_eq!(unknown("see: comity task show, or comity tell"), ["show", "tell"]);
+    assert_eq!(unknown("see: comity task look, or comity tell"), ["look", "tell"]);
     assert_eq!(unknown("\"comity\" and 'comity lok'"), ["lok"]);
+}
+
+#[test]
+fn operations_are_found_in_calls() {
+    let text = "call(\"lock\", []); NextCall::of(\n    \"task_get\", []); it.call(\"log\"); recall(\"x\"); call(name)\n#[cfg(test)] call(\"x\")";
+    assert_eq!(calls_in(text).collect::<Vec<_>>(), ["lock", "task_get"]);
 }
 
 /// What follows each `comity ` that begins a command.
@@ -60,11 +78,28 @@ fn commands_in(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The operation of each call that hints name as data; what tests call need not exist.
+fn calls_in(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    ["call(", "NextCall::of("].into_iter().flat_map(move |begin| {
+        text.match_indices(begin).filter_map(move |(at, _)| {
+            let is_whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || "._".contains(c));
+            let given = text[at + begin.len()..].trim_start().strip_prefix('"')?;
+            is_whole.then(|| given.split('"').next().unwrap_or_default())
+        })
+    })
+}
+
 /// The first word that is no command where a command has to be.
 fn follow<'a>(tree: &Command, words: &'a str) -> Result<(), &'a str> {
     let mut at = tree;
-    for word in words.split(' ') {
-        let word = word.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
+    let plain =
+        |word: &'a str| word.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
+    let typed: Vec<&str> = words.split(' ').map(plain).collect();
+    if catalog::spelled(&typed).is_some() {
+        return Ok(());
+    }
+    for word in typed {
         let is_choice = at.is_subcommand_required_set();
         match at.find_subcommand(word) {
             Some(_) if SHORT_FORMS.contains(&word) => break,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use comity_core::display::visible_lines;
 use comity_wire::Fault;
 
+use super::terminal;
 use crate::session::{ServerAnswer, SessionError};
 
 /// The exit code of a fault.
@@ -16,7 +17,6 @@ pub(crate) const USAGE: u8 = 2;
 /// The exit code of a refusal.
 pub(crate) const REFUSED: u8 = 3;
 
-/// How output is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OutputFormat {
     Text,
@@ -29,7 +29,7 @@ pub(crate) fn show(form: OutputFormat, answer: Result<ServerAnswer, SessionError
         Ok(answer) => {
             match form {
                 OutputFormat::Json => print(answer.json.get()),
-                OutputFormat::Text => print(&visible_lines(&answer.text)),
+                OutputFormat::Text => terminal::show(&visible_lines(&answer.text)),
             }
             tell(&answer.notices);
             ExitCode::SUCCESS
@@ -38,7 +38,7 @@ pub(crate) fn show(form: OutputFormat, answer: Result<ServerAnswer, SessionError
             let code = if fault.code == "fault" { FAULT } else { REFUSED };
             match form {
                 OutputFormat::Json => print(&format!("{{\"error\":{}}}", error.get())),
-                OutputFormat::Text => explain(&fault),
+                OutputFormat::Text => explain(&fault, code),
             }
             tell(&notices);
             ExitCode::from(code)
@@ -54,7 +54,6 @@ fn tell(notices: &[String]) {
     }
 }
 
-/// Shows that something broke.
 pub(crate) fn fault(form: OutputFormat, problem: &str) -> ExitCode {
     failure(form, ("fault", FAULT), problem, "look for what is wrong with: comity doctor")
 }
@@ -76,14 +75,15 @@ fn failure(form: OutputFormat, (code, exit): (&str, u8), problem: &str, hint: &s
             print(&error.to_string());
         }
         OutputFormat::Text => {
-            explain(&Fault { code: code.into(), message: problem.into(), hint: hint.into() })
+            explain(&Fault { code: code.into(), message: problem.into(), hint: hint.into() }, exit)
         }
     }
     ExitCode::from(exit)
 }
 
-fn explain(fault: &Fault) {
-    complain(&format!("comity: {}", fault.message));
+fn explain(fault: &Fault, exit: u8) {
+    let who = if exit == REFUSED { "comity refused" } else { "comity" };
+    complain(&format!("{who}: {}", fault.message));
     if !fault.hint.is_empty() {
         complain(&format!("  {}", fault.hint));
     }
@@ -113,5 +113,5 @@ pub(crate) fn is_discarded() -> bool {
 
 /// Writes to standard error, with control characters made visible.
 pub(crate) fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", visible_lines(text));
+    let _ = writeln!(std::io::stderr().lock(), "{}", terminal::complaint(&visible_lines(text)));
 }

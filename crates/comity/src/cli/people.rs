@@ -23,7 +23,7 @@ const TERMINAL_HINT: &str = "run it in a terminal; a script uses a token: comity
 pub(super) fn commands(token: Command) -> Command {
     token.subcommand(
         Command::new("first").about(
-            "Makes the first token of a new state directory, on a machine without a terminal such as CI",
+            "Create the first token of a new state directory, on a machine without a terminal such as CI",
         ),
     )
 }

@@ -1,6 +1,7 @@
 //! Starting, stopping and finding the server.
 
 use comity_app::catalog::name_of;
+use comity_app::operations::people::Login;
 use comity_app::operations::server::Status;
 use std::process::ExitCode;
 
@@ -31,19 +32,43 @@ pub(crate) fn up(home: &Home, form: OutputFormat) -> ExitCode {
     }
     if is_up && form == OutputFormat::Text {
         let what = match (renewed, was) {
-            (Some(Ok(Ok(()))), Some(was)) => format!("restarted: it was Comity {was}"),
-            (_, Some(_)) => "it ran already".into(),
-            (_, None) => "it is up".into(),
+            (Some(Ok(Ok(()))), Some(was)) => {
+                format!("Comity is running; it was restarted, for it was version {was}")
+            }
+            (_, Some(_)) => "Comity is running already".into(),
+            (_, None) => "Comity is running".into(),
         };
-        output::print(&format!(
-            "\n{what}. Next, in a git repository:\n\
-             \x20 comity agent join ann        register an agent; it prints a token for COMITY_TOKEN\n\
-             \x20 comity lock src/ --reason …  lock a path, as whoever you are\n\
-             \x20 comity locks                 see who has what\n\
-             \x20 comity log --follow          watch what happens"
-        ));
+        output::print(&format!("\n{what}."));
+        // Whoever may not log in does without the link: it is for people who are here.
+        if let Ok(login) = Session::from_env(home.clone()).ask(name_of::<Login>(), &serde_json::json!({})) {
+            output::print(&format!("\n{}", login.text));
+        }
+        output::print(&format!("\n{}", next_steps(&called())));
     }
     code
+}
+
+/// What to do first, by commands that can be pasted.
+fn next_steps(comity: &str) -> String {
+    let steps = [
+        ("connect your agent programs", "init"),
+        ("see who is here", "agent list"),
+        ("see what is waiting for you", "inbox"),
+        ("watch what happens", "log --follow"),
+    ];
+    let lines = steps.map(|(what, command)| format!("  {what}:\n    {comity} {command}"));
+    format!("Next, in a git repository:\n{}", lines.join("\n"))
+}
+
+/// How a shell finds this program: by its name if that is on the PATH, else by where it is.
+fn called() -> String {
+    let Ok(own) = std::env::current_exe() else { return "comity".into() };
+    let is_own = |dir: std::path::PathBuf| dir.join("comity").canonicalize().ok().as_ref() == Some(&own);
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    match std::env::split_paths(&paths).any(is_own) {
+        true => "comity".into(),
+        false => comity_core::display::shell_word(&own.to_string_lossy()).into_owned(),
+    }
 }
 
 /// Stops the server, if it runs, and starts it with this program.
@@ -67,7 +92,7 @@ pub(crate) fn down(home: &Home, form: OutputFormat) -> ExitCode {
     };
     match start::connect_if_running(home) {
         Ok(Some(_)) => {}
-        Ok(None) => return say(false, "no server runs"),
+        Ok(None) => return say(false, "no server is running"),
         Err(problem) => return output::fault(form, &problem),
     }
     match stop(home, StopWhen::Always) {
@@ -96,7 +121,6 @@ fn check_what_is_left(home: &Home) -> Result<(), String> {
     }
 }
 
-/// When to stop the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StopWhen {
     Always,
@@ -104,7 +128,6 @@ enum StopWhen {
     UnlessUsed,
 }
 
-/// Why the server goes on.
 enum GoesOn {
     Refused(String),
     /// It could not be asked.
@@ -179,12 +202,12 @@ pub(crate) fn unless_running(home: &Home, form: OutputFormat) -> Option<ExitCode
             match form {
                 OutputFormat::Json => output::print(
                     &serde_json::json!({"error": {
-                        "code": "not_running", "message": "no server runs", "hint": "start it with: comity up",
+                        "code": "not_running", "message": "no server is running", "hint": "start it with: comity up",
                         "home": home.path(), "socket": home.socket(),
                     }})
                     .to_string(),
                 ),
-                OutputFormat::Text => output::complain("comity: no server runs\n  start it with: comity up"),
+                OutputFormat::Text => output::complain("comity: no server is running\n  start it with: comity up"),
             }
             Some(ExitCode::from(output::FAULT))
         }

@@ -18,10 +18,10 @@ pub(super) fn commands(mail: Command) -> Command {
     let team = || Arg::new("team").long("team").value_name("TEAM").help("The team of the box");
     let agent = || Arg::new("agent").value_name("AGENT").required(true).help("Whose box");
     let message = Arg::new("message").short('m').long("message").value_name("TEXT").required(true);
-    mail.subcommand(Command::new("tail").about("Shows mail as it is sent, until interrupted"))
+    mail.subcommand(Command::new("tail").about("Show mail as it is sent, until interrupted"))
         .subcommand(
             Command::new("spool")
-                .about("Leaves a message in a file; it needs no server, and the next one takes it over")
+                .about("Leave a message in a file; this needs no server, and the next one delivers it")
                 .arg(agent())
                 .arg(message.help("What you have to say"))
                 .arg(team())
@@ -29,7 +29,7 @@ pub(super) fn commands(mail: Command) -> Command {
         )
         .subcommand(
             Command::new("spooled")
-                .about("Reads the messages that wait in a file, and marks them read; it needs no server")
+                .about("Read the messages waiting in a file, and mark them read; this needs no server")
                 .arg(agent())
                 .arg(team()),
         )

@@ -9,27 +9,12 @@ use std::path::{Path, PathBuf};
 use comity_wire::Home;
 
 use super::doctor::{Finding, bad, good};
+use crate::serve::state_dir::FILES;
 
 /// Bytes that a server needs to begin with.
 const ROOM_BYTES: usize = 256 * 1024;
 /// What a database begins with.
 const DATABASE: &[u8] = b"SQLite format 3\0";
-/// Files that a server opens at its start.
-const FILES: [&str; 13] = [
-    "comity.toml",
-    "environment.json",
-    "first-token",
-    "http.port",
-    "init.json",
-    "log.db",
-    "log.db-shm",
-    "log.db-wal",
-    "log.witness",
-    "secret",
-    "server.lock",
-    "server.log",
-    "start.lock",
-];
 /// What the names of further ones begin with: how large fences may be.
 const FENCES: &str = "log.fences-";
 /// Directories that it looks into.
@@ -76,6 +61,10 @@ pub(super) fn look(home: &Home) -> Finding {
     const WHAT: &str = "state files";
     if !home.path().is_dir() {
         return good(WHAT, "none yet");
+    }
+    // What an agent's command sees of them is not what they are.
+    if comity_hook::is_read_only(home.path()) {
+        return good(WHAT, "not looked at: they are read-only here");
     }
     let looked = entries(home.path()).and_then(|mut all| {
         let ledger = home.path().join("ledger");

@@ -1,12 +1,17 @@
 //! One call of an operation, without blocking the runtime, given up when its client goes away.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use comity_app::engine::WaitPlace as Place;
 use comity_app::{Application, Caller, Failure, OperationCall, Rendered, Responder};
 use comity_core::Principal;
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+
+use super::CALL_THREADS_MAX;
+
+/// Calls that are planned, or whose output nobody has taken yet: what waits for the runtime counts nowhere else.
+static PLANNED: Semaphore = Semaphore::const_new(CALL_THREADS_MAX);
 
 /// What is asked, and by whom.
 pub(super) struct Question {
@@ -25,20 +30,26 @@ pub(super) type Output = (Result<Rendered, Failure>, Vec<String>);
 pub(super) async fn ask(app: &Application, question: Question) -> Output {
     let (sender, output) = oneshot::channel();
     let line = QueuedCall { app: app.clone(), who: question.caller.who, stage: Arc::default() };
-    let responder = Box::new(HttpReply { line: line.clone(), sender: Some(sender) });
-    let _leaves = Leaves(line);
+    let _leaves = Leaves(line.clone());
+    let planned = PLANNED.acquire().await.ok().map(Arc::new);
+    let held = planned.as_ref().map(Arc::downgrade).unwrap_or_default();
+    let responder = Box::new(HttpReply { line, held, sender: Some(sender) });
     let app = app.clone();
     // Finding the project looks at files, and reading the log at the disk.
     tokio::task::spawn_blocking(move || {
+        comity_app::planted_panic::panic_at("http call");
         let Question { caller, op, input, key, text } = question;
         let call = OperationCall { op, input: input.into(), key: key.as_deref(), text, again: false };
         app.call(&caller, call, responder);
         app.engine().wake();
+        drop(planned);
     });
-    output.await.unwrap_or_else(|_| (Err(Failure::fault("the call ended without an answer")), vec![]))
+    match output.await {
+        Ok((output, _taken)) => output,
+        Err(_) => (Err(Failure::fault("the call ended without an answer")), vec![]),
+    }
 }
 
-/// Where the call is in the queue.
 #[derive(Clone)]
 struct QueuedCall {
     app: Application,
@@ -68,9 +79,13 @@ impl QueuedCall {
     }
 }
 
+type PlanningSlot = SemaphorePermit<'static>;
+
 struct HttpReply {
     line: QueuedCall,
-    sender: Option<oneshot::Sender<Output>>,
+    /// The place of the call among those that are planned, while it has one: what is answered later has none.
+    held: Weak<PlanningSlot>,
+    sender: Option<oneshot::Sender<(Output, Option<Arc<PlanningSlot>>)>>,
 }
 
 impl Responder for HttpReply {
@@ -83,7 +98,7 @@ impl Responder for HttpReply {
     fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
         self.line.reach(CallStage::Answered);
         if let Some(sender) = self.sender.take() {
-            let _ = sender.send((output, notices));
+            let _ = sender.send(((output, notices), self.held.upgrade()));
         }
     }
 }

@@ -13,8 +13,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use comity_app::Application;
 use comity_app::ledger::Entry;
-use comity_app::weight::PageSize;
-use comity_core::{Principal, Record, Refusal};
+use comity_app::page_size::PageSize;
+use comity_core::{Principal, Record, Refusal, event};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -57,7 +57,6 @@ pub(super) async fn answer(door: &Door, who: Principal, mut parts: Parts) -> Res
     }
 }
 
-/// Answers with server-sent events.
 pub(super) fn answer_stream(door: &Door, who: Principal, parts: &Parts) -> Response {
     match Follower::of(door, who, parts) {
         Ok(follower) => sse::answer(follower),
@@ -103,7 +102,8 @@ impl Follower {
             })?),
         };
         let types = value("type").unwrap_or_default().split(',');
-        let only = types.filter(|one| !one.is_empty()).map(str::to_owned).collect();
+        let only: Vec<String> = types.filter(|one| !one.is_empty()).map(str::to_owned).collect();
+        only.iter().try_for_each(|one| event::check_type(one))?;
         let Some(At(peer)) = parts.extensions.get::<At>() else {
             unreachable!("whoever is let in has a connection")
         };
@@ -121,7 +121,6 @@ impl Follower {
         Follower { app: app.clone(), who, cursor, only, news, waker, peer: Arc::clone(peer) }
     }
 
-    /// Whose it is.
     pub(super) fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
@@ -195,7 +194,7 @@ impl Follower {
 
     fn is_wanted(&self, record: &Record) -> bool {
         let kind = record.event.kind();
-        self.only.is_empty() || self.only.iter().any(|only| only == kind.stream || only == kind.action)
+        self.only.is_empty() || self.only.iter().any(|only| event::is_type(only, (kind.action, kind.stream)))
     }
 
     fn resync(&mut self, after: u64) -> StreamItem {

@@ -19,7 +19,6 @@ pub(super) struct AllowedOrigins {
 }
 
 impl AllowedOrigins {
-    /// The guard of a port.
     pub(super) fn new(port: u16) -> AllowedOrigins {
         AllowedOrigins {
             hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")],
@@ -29,10 +28,20 @@ impl AllowedOrigins {
 
     /// Who asks, or why it is not let in. What it sent is not repeated: it may be a secret.
     pub(super) fn admit(&self, app: &Application, parts: &Parts) -> Result<Identity, Refusal> {
-        self.check_host(parts)?;
-        self.check_page(&parts.headers)?;
+        self.check_sender(parts)?;
         // Hashes are compared, so the time it takes tells nothing about the token.
         app.identify_remote(token(&parts.headers)?)
+    }
+
+    /// Refuses what another web page sends, or sends to another address.
+    pub(super) fn check_sender(&self, parts: &Parts) -> Result<(), Refusal> {
+        self.check_host(parts)?;
+        self.check_page(&parts.headers)
+    }
+
+    /// Whether nothing is wrong with a request but that it has no token.
+    pub(super) fn lacks_token(&self, parts: &Parts) -> bool {
+        self.check_sender(parts).is_ok() && token(&parts.headers).is_err()
     }
 
     /// A web page that was given our address under its own name (DNS rebinding) shows itself here.
@@ -64,7 +73,7 @@ impl AllowedOrigins {
 }
 
 /// The token of a request: from `Authorization`, or for a WebSocket from among its protocols.
-fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
+pub(super) fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
     let missing = || not_allowed("a token is needed", "send the header Authorization: Bearer TOKEN");
     let given = match only(headers, &AUTHORIZATION) {
         Err(BadHeader) => None,

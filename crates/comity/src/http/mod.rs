@@ -29,23 +29,25 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::connect_info::{ConnectInfo, Connected};
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::Response;
 use axum::serve::IncomingStream;
 use comity_app::Application;
-use comity_core::Principal;
 use comity_core::mail::Receipt;
+use comity_core::{Principal, Refusal};
 
 pub(crate) use mcp::cap_wait;
 pub(crate) use openapi::openapi;
-pub(crate) use outcome::{image, structured};
+pub(crate) use outcome::{image, structured, structured_output};
 use peers::Doing;
-pub(crate) use tools::{ToolSet, mcp_server};
+pub(crate) use tools::{ToolSet, mcp_server, tool_list};
 
 /// Threads that plan calls at a time; further calls wait for one.
 const CALL_THREADS_MAX: usize = 16;
@@ -55,26 +57,28 @@ const CLOSING_MAX: Duration = Duration::from_millis(500);
 /// What the door opens to.
 pub(crate) struct Door {
     pub(crate) app: Application,
-    /// MCP with the tools for agents.
-    pub(crate) mcp: Arc<comity_mcp::McpServer>,
-    /// MCP with those of the browser, too, for `/mcp?tools=browser`.
-    pub(crate) mcp_browser: Arc<comity_mcp::McpServer>,
-    /// MCP with all tools, for `/mcp?tools=all`.
-    pub(crate) mcp_all: Arc<comity_mcp::McpServer>,
+    /// MCP by its set of tools, each made when it is first asked for.
+    mcp: [OnceLock<comity_mcp::McpServer>; 3],
     /// The mail that was last offered over MCP, until the receiver's next call proves that it arrived.
     pub(crate) offers: Mutex<BTreeMap<Principal, Receipt>>,
 }
 
 impl Door {
-    /// A door to the application.
     pub(crate) fn new(app: Application) -> Door {
-        let version = app.server().version.clone();
-        let mcp = |offer: ToolSet| Arc::new(mcp_server(offer, &version));
-        let (mcp_browser, mcp_all) = (mcp(ToolSet::Browser), mcp(ToolSet::All));
-        let mcp = mcp(ToolSet::Usual);
-        Door { app, mcp, mcp_browser, mcp_all, offers: Mutex::default() }
+        Door { app, mcp: Default::default(), offers: Mutex::default() }
+    }
+
+    /// MCP with these tools: `/mcp`, `/mcp?tools=browser` and `/mcp?tools=all`.
+    fn mcp(&self, offer: ToolSet) -> &comity_mcp::McpServer {
+        self.mcp[offer as usize].get_or_init(|| {
+            mcp_server(tool_list(offer), &self.app.server().version).expect("a list of our own")
+        })
     }
 }
+
+/// Where the code in the link of a login becomes a token.
+pub(crate) const SESSION: &str = "/api/session";
+const SESSION_METHOD: &str = "POST";
 
 /// Listens on loopback; port 0 takes any that is free.
 pub(crate) fn bind(port: u16) -> std::io::Result<TcpListener> {
@@ -129,6 +133,39 @@ struct OpenDoor {
     refused: refused::Refused,
 }
 
+impl OpenDoor {
+    /// The answer to what needs no token: the page, and the opening of the link of a login.
+    fn without_token(&self, parts: &Parts) -> Option<Response> {
+        type Answer = fn(&OpenDoor, &Parts) -> Result<Response, Refusal>;
+        let answer: Answer = match (parts.method.as_str(), parts.uri.path()) {
+            ("GET", "/") => |_, _| Ok(page::answer()),
+            (SESSION_METHOD, SESSION) => OpenDoor::open_link,
+            _ => return None,
+        };
+        let answered = self.guard.check_sender(parts).and_then(|()| answer(self, parts));
+        Some(answered.unwrap_or_else(|refusal| {
+            self.refused.note(&self.door.app, &refusal);
+            reply::closing(reply::refusal(refusal))
+        }))
+    }
+
+    /// Gives a token for what is in the link of a login. The body, if there is one, stays unread.
+    fn open_link(&self, parts: &Parts) -> Result<Response, Refusal> {
+        let code = guard::token(&parts.headers)?;
+        match self.door.app.identities().open_link(code) {
+            Some(Ok(token)) => {
+                let body = serde_json::json!({ "token": token }).to_string();
+                Ok(reply::closing(reply::json(StatusCode::OK, body)))
+            }
+            Some(Err(error)) => Ok(reply::failure(&comity_app::Failure::fault(error))),
+            None => Err(Refusal::NotAllowed {
+                problem: "this link was used already, or is too old".into(),
+                hint: "get a new one with: comity login".into(),
+            }),
+        }
+    }
+}
+
 /// Whose connection a request came over.
 #[derive(Clone)]
 struct At(Arc<peers::Peer>);
@@ -145,7 +182,12 @@ async fn enter(
     ConnectInfo(At(peer)): ConnectInfo<At>,
     request: Request,
 ) -> Response {
+    comity_app::planted_panic::panic_at("http");
     let (mut parts, body) = request.into_parts();
+    if let Some(mut response) = open.without_token(&parts) {
+        reply::seal(&mut response);
+        return response;
+    }
     let mut response = match open.guard.admit(&open.door.app, &parts) {
         Ok(you) => {
             parts.extensions.insert(At(Arc::clone(&peer)));
@@ -156,7 +198,8 @@ async fn enter(
         }
         Err(refusal) => {
             open.refused.note(&open.door.app, &refusal);
-            reply::closing(reply::refusal(refusal))
+            let response = reply::closing(reply::refusal(refusal));
+            if open.guard.lacks_token(&parts) { reply::unauthorized(response) } else { response }
         }
     };
     reply::seal(&mut response);

@@ -3,11 +3,12 @@
 use comity_app::catalog::{CATALOG, CatalogEntry};
 use serde_json::{Map, Value, json};
 
+use super::SESSION;
 use super::rest::{CWD, KEY};
 use super::routes::BY_NAME;
 
 /// OpenAPI 3.1: every operation of the catalog at its route.
-pub(crate) fn openapi() -> Value {
+pub(crate) fn openapi(url: Option<&str>) -> Value {
     let mut paths = Map::new();
     for entry in CATALOG {
         add(&mut paths, entry.route.path, entry.route.method, operation(entry));
@@ -17,12 +18,30 @@ pub(crate) fn openapi() -> Value {
         let parameters = if *path == "/api/events" { stream_parameters() } else { json!([]) };
         let answer = json!({
             "summary": summary, "parameters": parameters,
-            "responses": { "200": { "description": "What was asked for.", "content": content }, "default": error() },
+            "operationId": operation_id(path), "tags": ["server"],
+            "responses": with_errors(json!({ "description": "What was asked for.", "content": content })),
         });
         add(&mut paths, path, method, answer);
     }
     add(&mut paths, BY_NAME.path, BY_NAME.method, by_name());
+    add(&mut paths, SESSION, "POST", session());
+    let server = json!({
+        "url": url.unwrap_or("http://127.0.0.1:{port}"),
+        "description": "The server on this machine; comity status says where it is.",
+    });
+    let server = match url {
+        Some(_) => server,
+        None => {
+            let mut server = server;
+            server["variables"] = json!({ "port": { "default": "0", "description": "See: comity status" } });
+            server
+        }
+    };
+    let mut features: Vec<&str> = CATALOG.iter().map(CatalogEntry::feature).collect();
+    features.dedup();
     json!({
+        "servers": [server],
+        "tags": features.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
         "openapi": "3.1.0",
         "info": {
             "title": "Comity",
@@ -62,22 +81,20 @@ fn operation(entry: &CatalogEntry) -> Value {
     for name in &in_path {
         let schema = take(&mut input, name);
         // One value stands in a path, also where the body takes a list.
-        let one = if schema["type"] == "array" { &schema["items"] } else { &schema };
+        let one = given(if schema["type"] == "array" { &schema["items"] } else { &schema });
         parameters.push(json!({
             "name": name, "in": "path", "required": true, "description": described(&schema), "schema": one,
         }));
     }
     let mut operation = json!({
         "operationId": entry.name,
+        "tags": [entry.feature()],
         "summary": entry.summary(),
-        "responses": {
-            "200": {
-                "description": "It happened.",
-                "headers": { "Comity-Notices": { "$ref": "#/components/headers/Notices" } },
-                "content": { "application/json": { "schema": (entry.output)() } },
-            },
-            "default": error(),
-        },
+        "responses": with_errors(json!({
+            "description": "It happened.",
+            "headers": { "Comity-Notices": { "$ref": "#/components/headers/Notices" } },
+            "content": { "application/json": { "schema": (entry.output)() } },
+        })),
     });
     if entry.route.method == "GET" {
         parameters.extend(query(&input));
@@ -88,6 +105,19 @@ fn operation(entry: &CatalogEntry) -> Value {
     }
     operation["parameters"] = parameters.into();
     operation
+}
+
+/// The schema of what is there: a part of a path cannot be left out.
+fn given(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some([kind]) = schema["type"]
+        .as_array()
+        .map(|kinds| kinds.iter().filter(|kind| *kind != "null").cloned().collect::<Vec<_>>())
+        .as_deref()
+    {
+        schema["type"] = kind.clone();
+    }
+    schema
 }
 
 /// The fields of an input as parameters of a query.
@@ -125,12 +155,52 @@ fn by_name() -> Value {
         "summary": "Any operation by its name, with its whole input as the body.",
         "parameters": [name, header("cwd"), header("key")],
         "requestBody": { "content": { "application/json": { "schema": { "type": "object" } } } },
-        "responses": {
-            "200": { "description": "It happened.", "content": { "application/json": { "schema": {} } } },
-            "default": error(),
-        },
+        "tags": ["server"],
+        "responses": with_errors(
+            json!({ "description": "It happened.", "content": { "application/json": { "schema": {} } } }),
+        ),
     })
 }
+
+fn session() -> Value {
+    let token =
+        json!({ "type": "object", "required": ["token"], "properties": { "token": { "type": "string" } } });
+    json!({
+        "operationId": "session",
+        "tags": ["people"],
+        "summary": "Exchange the code in the link of a login, sent as the bearer token, for a token. It works once.",
+        "responses": with_errors(
+            json!({ "description": "The token.", "content": { "application/json": { "schema": token } } }),
+        ),
+    })
+}
+
+/// A name for what is no operation of the catalog.
+fn operation_id(path: &str) -> String {
+    let words = path.split(['/', '.']).filter(|word| !word.is_empty() && *word != "api" && *word != "json");
+    words.collect::<Vec<_>>().join("_")
+}
+
+/// The answers there are: what was asked for, or why not.
+fn with_errors(good: Value) -> Value {
+    let mut responses = Map::from_iter([("200".to_owned(), good)]);
+    for (status, _) in ERRORS {
+        let name = format!("#/components/responses/{status}");
+        responses.insert((*status).to_owned(), json!({ "$ref": name }));
+    }
+    responses.insert("default".into(), error());
+    responses.into()
+}
+
+/// Statuses of refusals, and what they mean.
+const ERRORS: &[(&str, &str)] = &[
+    ("400", "The request can't be understood."),
+    ("401", "The request has no token."),
+    ("403", "The token is wrong, or whoever it belongs to may not do this."),
+    ("404", "There is no such thing."),
+    ("409", "Somebody else is in the way, or the world has changed."),
+    ("429", "A limit is reached."),
+];
 
 fn stream_parameters() -> Value {
     let parameter = |name: &str, kind: &str, description: &str| json!({ "name": name, "in": "query", "description": description, "schema": { "type": kind } });
@@ -146,6 +216,17 @@ fn header(name: &str) -> Value {
 
 fn error() -> Value {
     json!({ "$ref": "#/components/responses/error" })
+}
+
+fn error_responses() -> Value {
+    let response = |description: &str| {
+        json!({
+            "description": description,
+            "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
+        })
+    };
+    let all = ERRORS.iter().map(|(status, description)| ((*status).to_owned(), response(description)));
+    all.chain([("error".to_owned(), response("Nothing was changed."))]).collect::<Map<_, _>>().into()
 }
 
 fn components() -> Value {
@@ -165,12 +246,7 @@ fn components() -> Value {
         "headers": {
             "Notices": { "schema": text, "description": "A JSON array of what you have to be told besides." },
         },
-        "responses": {
-            "error": {
-                "description": "Nothing was changed.",
-                "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
-            },
-        },
+        "responses": error_responses(),
         "schemas": {
             "Error": {
                 "type": "object",

@@ -5,6 +5,9 @@ use comity_mcp::ImageData;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// The field with the words of an answer.
+const WORDS: &str = "text";
+
 /// Refusals whose numbers an agent can use: they come as data, too.
 const WITH_NUMBERS: [&str; 3] = ["pool_full", "ownership", "mutex_busy"];
 
@@ -18,6 +21,27 @@ pub(crate) fn image(entry: &CatalogEntry, output: &str) -> Option<ImageData> {
         return None;
     }
     serde_json::from_str::<ImageOutput>(output).ok()?.image
+}
+
+/// An answer as data, where others know the names of its fields. Some clients show models nothing else, so its words are in
+/// it, too.
+pub(crate) fn structured_output(entry: &CatalogEntry, output: &str, text: &str) -> Option<Value> {
+    if !entry.is_structured {
+        return None;
+    }
+    let mut output: Value = serde_json::from_str(output).ok()?;
+    output.as_object_mut()?.insert(WORDS.into(), text.into());
+    Some(output)
+}
+
+/// What an answer as data looks like.
+pub(super) fn output_schema(entry: &CatalogEntry) -> Option<Value> {
+    if !entry.is_structured {
+        return None;
+    }
+    let mut schema = (entry.output)();
+    schema["properties"][WORDS] = json!({ "type": "string" });
+    Some(schema)
 }
 
 /// A refusal as data, where it has more to say than its words. Some clients show models nothing else, so it is complete.

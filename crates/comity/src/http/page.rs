@@ -1,18 +1,21 @@
-//! The page at the root, until there is a dashboard.
+//! The page at the root, until there is a dashboard. It holds nothing that needs a token: that is in the link.
 
-/// What this is and where the rest is.
-pub(super) const PAGE: &str = "<!doctype html>
-<html lang=\"en\">
-<meta charset=\"utf-8\">
-<title>Comity</title>
-<h1>Comity</h1>
-<p>Comity lets several coding agents share one repository without stepping on each other.</p>
-<ul>
-<li><code>/api/openapi.json</code>: every operation over REST</li>
-<li><code>/api/events</code>: what happens, as a WebSocket or as server-sent events</li>
-<li><code>/mcp</code>: the same operations as MCP tools</li>
-<li><code>/metrics</code>: counters for Prometheus</li>
-</ul>
-<p>Every request needs the header <code>Authorization: Bearer TOKEN</code>.</p>
-</html>
-";
+use axum::http::HeaderValue;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::response::Response;
+
+use super::reply;
+
+/// Nothing is loaded from elsewhere, and nobody shows the page in theirs.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+    connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/// The page.
+pub(super) fn answer() -> Response {
+    let mut response = reply::text(StatusCode::OK, "text/html; charset=utf-8", PAGE.to_owned());
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    response
+}
+
+const PAGE: &str = include_str!("page.html");

@@ -22,7 +22,6 @@ struct All {
     unsent: usize,
 }
 
-/// One client.
 pub(super) struct Peer {
     id: u64,
     all: Peers,
@@ -148,7 +147,6 @@ impl Peer {
         }
     }
 
-    /// So many fewer.
     pub(super) fn unqueue(&self, bytes: usize) {
         lock(&self.state).unsent -= bytes;
         lock(&self.all.0).unsent -= bytes;
@@ -173,7 +171,6 @@ impl Peer {
         Ok(())
     }
 
-    /// It has to go.
     pub(super) fn close(&self) {
         let mut state = lock(&self.state);
         state.is_closing = true;

@@ -1,11 +1,11 @@
 //! Answers as they leave: status codes, errors, and the headers that all of them carry.
 
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use comity_app::log::{CUT, LogError};
-use comity_app::{Failure, Rendered};
+use comity_app::{Failure, Rendered, Wording};
 use comity_core::Refusal;
 
 /// Carries what the calling agent has to be told besides: a JSON array of sentences.
@@ -16,7 +16,7 @@ const NOTICES_BYTES_MAX: usize = 4_096;
 /// The output of an operation, or why there is none.
 pub(super) fn output(output: Result<Rendered, Failure>, told: &[String]) -> Response {
     let mut response = match output {
-        Ok(rendered) => json(StatusCode::OK, rendered.json),
+        Ok(rendered) => json(StatusCode::OK, Wording::Requests.spell_json(rendered.json).into_owned()),
         Err(problem) => failure(&problem),
     };
     if let Some(value) = notices(told) {
@@ -27,7 +27,7 @@ pub(super) fn output(output: Result<Rendered, Failure>, told: &[String]) -> Resp
 
 /// Why there is no output.
 pub(super) fn failure(failure: &Failure) -> Response {
-    json(status(failure), format!("{{\"error\":{}}}", failure.to_json()))
+    json(status(failure), format!("{{\"error\":{}}}", failure.to_json(Wording::Requests)))
 }
 
 /// A refusal of the rules, or of the door by the same rules.
@@ -41,16 +41,22 @@ pub(super) fn problem(status: StatusCode, code: &str, message: &str, hint: &str)
     json(status, error.to_string())
 }
 
-/// JSON with a status.
-pub(super) fn json(status: StatusCode, body: String) -> Response {
+pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
     text(status, "application/json", body)
 }
 
 /// Text of some type with a status.
-pub(super) fn text(status: StatusCode, kind: &'static str, body: String) -> Response {
-    let mut response = Response::new(Body::from(body));
+pub(super) fn text(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// The same answer to somebody who sent no token.
+pub(super) fn unauthorized(mut response: Response) -> Response {
+    *response.status_mut() = StatusCode::UNAUTHORIZED;
+    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 
@@ -114,13 +120,13 @@ fn is_of_the_log(problem: &str) -> bool {
 fn notices(told: &[String]) -> Option<HeaderValue> {
     let mut fitting = Vec::new();
     let mut bytes = 0;
-    for notice in told {
+    for notice in told.iter().map(|notice| Wording::Requests.spell(notice)) {
         bytes += ascii(&serde_json::json!(notice).to_string()).len() + 1;
         if bytes > NOTICES_BYTES_MAX {
             fitting.push(format!("and {} more: see the log", told.len() - fitting.len()));
             break;
         }
-        fitting.push(notice.clone());
+        fitting.push(notice.into_owned());
     }
     let value = ascii(&serde_json::json!(fitting).to_string());
     HeaderValue::try_from(value).ok().filter(|_| !told.is_empty())

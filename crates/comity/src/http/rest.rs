@@ -20,7 +20,6 @@ pub(super) const CWD: HeaderName = HeaderName::from_static("comity-cwd");
 /// Makes a repeat of the same request harmless.
 pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Runs one operation.
 pub(super) async fn answer(
     door: &Door,
     you: Identity,

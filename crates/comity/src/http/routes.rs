@@ -1,5 +1,7 @@
 //! What a request asks for. The catalog says where its operations are; the rest is listed here.
 
+use std::sync::OnceLock;
+
 use axum::body::Body;
 use axum::http::header::{ALLOW, HeaderValue};
 use axum::http::request::Parts;
@@ -9,8 +11,9 @@ use comity_app::catalog::{self, CATALOG, CatalogEntry};
 use comity_app::identity::Identity;
 use comity_app::operation::Route;
 use comity_core::Refusal;
+use percent_encoding::percent_decode_str;
 
-use super::{Door, events, mcp, openapi, page, reply, rest};
+use super::{Door, events, mcp, openapi, reply, rest};
 
 /// Every operation by its name, with its input as the body.
 pub(super) const BY_NAME: Route = Route { method: "POST", path: "/api/op/{name}" };
@@ -24,7 +27,6 @@ enum Other {
     Mcp,
     Metrics,
     OpenApi,
-    Page,
 }
 
 const OTHERS: &[(Route, Other)] = &[
@@ -34,7 +36,6 @@ const OTHERS: &[(Route, Other)] = &[
     (Route { method: "GET", path: "/api/openapi.json" }, Other::OpenApi),
     (Route { method: "POST", path: "/mcp" }, Other::Mcp),
     (Route { method: "GET", path: "/metrics" }, Other::Metrics),
-    (Route { method: "GET", path: "/" }, Other::Page),
 ];
 
 #[derive(Clone, Copy)]
@@ -42,6 +43,9 @@ enum RouteTarget {
     Operation(&'static CatalogEntry),
     Other(Other),
 }
+
+/// The description, made once: it takes longer than most answers.
+static OPENAPI: OnceLock<String> = OnceLock::new();
 
 /// Values from the path, by the field that they are for.
 pub(super) type Fields = Vec<(&'static str, String)>;
@@ -72,8 +76,10 @@ pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body)
                 let text = door.app.metrics().render(door.app.engine());
                 reply::text(StatusCode::OK, "text/plain; version=0.0.4", text)
             }
-            Other::OpenApi => reply::json(StatusCode::OK, openapi().to_string()),
-            Other::Page => reply::text(StatusCode::OK, "text/html; charset=utf-8", page::PAGE.to_owned()),
+            Other::OpenApi => {
+                let text = OPENAPI.get_or_init(|| openapi(Some(&door.app.server().url)).to_string());
+                reply::json(StatusCode::OK, text.as_str())
+            }
         },
     }
 }
@@ -147,27 +153,8 @@ fn matches<'a>(template: &'static str, path: &'a str) -> Option<Vec<(&'static st
 }
 
 fn decoded(fields: Vec<(&'static str, &str)>) -> Option<Fields> {
-    fields.into_iter().map(|(name, value)| Some((name, percent_decoded(value)?))).collect()
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let hex = after.get(..2).filter(|_| first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        let escaped = hex.filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        match escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let decoded = |text| Some(percent_decode_str(text).decode_utf8().ok()?.into_owned());
+    fields.into_iter().map(|(name, value)| Some((name, decoded(value)?))).collect()
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ use super::unsent::{counted, in_time};
 /// Events on their way to one client: they may be large.
 const ON_THE_WAY_MAX: usize = 1;
 
-/// Opens the stream.
 pub(super) fn answer(follower: Follower) -> Response {
     let (sender, receiver) = mpsc::channel(ON_THE_WAY_MAX);
     tokio::spawn(serve(sender, follower));

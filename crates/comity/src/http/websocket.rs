@@ -11,7 +11,6 @@ const PROTOCOL: &str = "comity.v1";
 /// Bytes of a message from a client, which has nothing to say.
 const MESSAGE_BYTES_MAX: usize = 4_096;
 
-/// Opens the WebSocket.
 pub(super) fn answer(upgrade: WebSocketUpgrade, follower: Follower) -> Response {
     upgrade
         .protocols([PROTOCOL])

@@ -89,7 +89,6 @@ impl FileEdit {
         similar::TextDiff::from_lines(before, after).unified_diff().context_radius(1).to_string()
     }
 
-    /// Does it.
     pub(super) fn write(&mut self, record: &mut InitRecord) {
         let done = match self.outcome {
             FileOutcome::Same | FileOutcome::Failed(_) | FileOutcome::Left(_) => Ok(()),

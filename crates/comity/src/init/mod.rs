@@ -25,7 +25,6 @@ use files::{FileEdit, InitRecord};
 use proof::{Canary, ProgramProof};
 use report::{ClientReport, InitReport};
 
-/// What to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum InitMode {
     Do,
@@ -46,7 +45,6 @@ impl InitMode {
     }
 }
 
-/// Where the user's things are.
 pub(crate) struct User {
     pub(crate) home: PathBuf,
 }
@@ -62,7 +60,6 @@ impl User {
     }
 }
 
-/// Runs the command.
 pub(crate) fn run(home: &Home, what: InitMode, only: &[String], form: OutputFormat) -> ExitCode {
     match report(home, what, only) {
         Ok(report) => report.show(form),

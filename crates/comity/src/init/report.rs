@@ -11,7 +11,6 @@ use super::proof::{GuardProof, ProgramProof};
 use super::{InitMode, shells};
 use crate::cli::output::{self, FAULT, OutputFormat};
 
-/// One agent program.
 pub(super) struct ClientReport {
     pub(super) dialect: Dialect,
     pub(super) is_found: bool,
@@ -22,7 +21,6 @@ pub(super) struct ClientReport {
     pub(super) by_hand: Option<String>,
 }
 
-/// All that was done.
 pub(super) struct InitReport {
     pub(super) what: InitMode,
     pub(super) clients: Vec<ClientReport>,
@@ -168,7 +166,6 @@ impl InitReport {
     }
 }
 
-/// What was done.
 fn word(outcome: &FileOutcome) -> &'static str {
     match outcome {
         FileOutcome::Same => "same",
@@ -180,7 +177,6 @@ fn word(outcome: &FileOutcome) -> &'static str {
     }
 }
 
-/// What would be done.
 fn intention(outcome: &FileOutcome) -> &'static str {
     match outcome {
         FileOutcome::Created => "create",

@@ -11,7 +11,6 @@ use comity_guard::connect::{ProgramPaths, ShellStart, is_bash_env_script, places
 use super::User;
 use super::files::FileEdit;
 
-/// The file, as it has to be.
 pub(super) fn written(connection: &ProgramPaths) -> FileEdit {
     FileEdit::of(Path::new(&connection.bash_env), |_| Ok(Some(connection.bash_env_script())))
 }

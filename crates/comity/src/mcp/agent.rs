@@ -29,6 +29,7 @@ pub(super) fn name(asked: Option<String>, program: Option<&LineageProcess>) -> S
         ("GEMINI_CLI", "gemini"),
         ("CODEX_HOME", "codex"),
         ("OPENCODE", "opencode"),
+        ("COPILOT_AGENT_SESSION_ID", "copilot"),
     ];
     if let Some((_, name)) = known.iter().find(|(variable, _)| set(variable).is_some()) {
         return (*name).to_owned();
@@ -39,5 +40,7 @@ pub(super) fn name(asked: Option<String>, program: Option<&LineageProcess>) -> S
 
 /// The session id that the program gave itself.
 pub(super) fn session() -> Option<String> {
-    ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"].iter().find_map(|name| std::env::var(name).ok())
+    ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "COPILOT_AGENT_SESSION_ID"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok())
 }

@@ -6,12 +6,14 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
-use comity_wire::{Client, FRAME_BYTES_MAX, Home, Request};
+use comity_wire::{Client, FRAME_BYTES_MAX, Home, Reply, Request};
 use rustix::process::{Pid, getppid};
 use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::agent;
+use crate::http::{ToolSet, tool_list};
 use crate::session::random_key;
 use crate::start;
 
@@ -39,23 +41,30 @@ struct AttachReply {
 
 impl Link {
     /// Connects, as the agent of the token in the environment, else as the agent program that started this process.
-    pub(super) fn open(home: Home, name: Option<String>) -> Result<Link, String> {
+    /// Gives the tools for it, too: the server has the list, so that this small process need not make one.
+    pub(super) fn open(
+        home: Home,
+        name: Option<String>,
+        offer: ToolSet,
+    ) -> Result<(Link, Box<RawValue>), String> {
         let cwd = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|dir| dir.starts_with('/'));
         let cwd = cwd.or_else(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
         // The human's token is no agent's: it was exported for scripts.
         let given = given.filter(|token| !token.starts_with(comity_app::tokens::HUMAN_PREFIX));
         let mut entry = Admission { name, key: random_key()?, was_refused: false };
-        let (stream, AttachReply { token, new: is_ours }) = persist(|| {
+        let (stream, tools, AttachReply { token, new: is_ours }) = persist(|| {
             let mut client = start::connect(&home).map_err(LinkError::Final)?;
             let attached = match &given {
                 Some(token) => AttachReply { token: token.clone(), new: false },
                 None => entry.attach(&mut client, cwd.as_deref())?,
             };
             link(&mut client, &attached.token)?;
-            Ok((into_stream(client)?, attached))
+            let tools = tools(&mut client, offer)?;
+            Ok((into_stream(client)?, tools, attached))
         })?;
-        Ok(Link { home, stream, input: Vec::new(), taken: 0, token, is_ours, parent: getppid(), cwd })
+        let parent = getppid();
+        Ok((Link { home, stream, input: Vec::new(), taken: 0, token, is_ours, parent, cwd }, tools))
     }
 
     pub(super) fn fd(&self) -> &UnixStream {
@@ -238,6 +247,17 @@ fn link(client: &mut Client, token: &str) -> Result<(), LinkError> {
     match reply.error {
         None => Ok(()),
         Some(error) => Err(LinkError::Final(error.get().to_owned())),
+    }
+}
+
+/// The list of the tools that are offered.
+fn tools(client: &mut Client, offer: ToolSet) -> Result<Box<RawValue>, LinkError> {
+    let set = to_raw_value(offer.name()).map_err(broken)?;
+    let reply = client.call(Request { op: "$tools".into(), input: Some(&set), ..Request::empty() });
+    match reply.map_err(broken)? {
+        Reply { ok: Some(list), .. } => Ok(list.to_owned()),
+        // An older server has none.
+        Reply { ok: None, .. } => Ok(tool_list(offer).to_owned()),
     }
 }
 

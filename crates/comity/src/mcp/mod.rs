@@ -8,7 +8,9 @@ mod agent;
 mod link;
 
 use comity_app::catalog::name_of;
-use comity_app::operations::mail::AcknowledgeMail;
+use comity_app::is_mention;
+use comity_app::operations::mail::{AcknowledgeMail, Next};
+use comity_app::wording::REFUSED;
 use std::collections::HashMap;
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,7 +20,7 @@ use std::time::Instant;
 use comity_mcp::{
     Call, CallTicket, JsonRpcId, MESSAGE_BYTES_MAX, McpConnection, McpServer, Step, ToolOutcome,
 };
-use comity_wire::{Eagerness, Fault, Home, Reply, Wait, wait_eagerly};
+use comity_wire::{Fault, Home, Reply, SpinBudget, Wait, spin_wait};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value};
 
@@ -45,6 +47,8 @@ struct OpenCall {
     of_client: Option<String>,
     key: String,
     asked: RequestAttempts,
+    /// What came of it, while the mail is asked for that goes with it.
+    outcome: Option<ToolOutcome>,
 }
 
 struct Shim {
@@ -57,9 +61,12 @@ struct Shim {
 
 /// Speaks MCP until standard input ends.
 pub(crate) fn run(home: Home, name: Option<String>, offer: http::ToolSet) -> ExitCode {
-    let server = Arc::new(http::mcp_server(offer, env!("CARGO_PKG_VERSION")));
-    let link = match Link::open(home, name) {
-        Ok(link) => link,
+    let opened = Link::open(home, name, offer).and_then(|(link, tools)| {
+        let server = http::mcp_server(&tools, env!("CARGO_PKG_VERSION"));
+        Ok((link, Arc::new(server.map_err(|error| error.to_string())?)))
+    });
+    let (link, server) = match opened {
+        Ok(opened) => opened,
         Err(problem) => {
             eprintln!("comity mcp: {problem}");
             return ExitCode::FAILURE;
@@ -80,17 +87,17 @@ pub(crate) fn run(home: Home, name: Option<String>, offer: http::ToolSet) -> Exi
 }
 
 /// Waits until one of them has something.
-fn await_either(fds: &mut [PollFd<'_>], eagerness: &mut Eagerness) -> Result<(), String> {
-    let (begun, how) = (Instant::now(), eagerness.wait());
+fn await_either(fds: &mut [PollFd<'_>], spinning: &mut SpinBudget) -> Result<(), String> {
+    let (begun, how) = (Instant::now(), spinning.wait());
     let seen = match how {
-        Wait::Looking => wait_eagerly(|| match poll(fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+        Wait::Spinning => spin_wait(|| match poll(fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
             Ok(0) => None,
             seen => Some(seen),
         }),
         Wait::Sleeping => None,
     };
     let seen = seen.unwrap_or_else(|| poll(fds, None));
-    eagerness.came(how, begun.elapsed());
+    spinning.came(how, begun.elapsed());
     match seen {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error.to_string()),
@@ -102,12 +109,12 @@ impl Shim {
         // Standard input is read as a file descriptor, past the buffer of `std::io::Stdin`.
         let stdin = std::io::stdin();
         let mut input: Vec<u8> = Vec::new();
-        let mut eagerness = Eagerness::default();
+        let mut spinning = SpinBudget::default();
         loop {
             let (from_client, from_server) = {
                 let mut fds =
                     [PollFd::new(&stdin, PollFlags::IN), PollFd::new(self.link.fd(), PollFlags::IN)];
-                await_either(&mut fds, &mut eagerness)?;
+                await_either(&mut fds, &mut spinning)?;
                 (!fds[0].revents().is_empty(), !fds[1].revents().is_empty())
             };
             if from_server {
@@ -157,7 +164,7 @@ impl Shim {
         let Call { ticket, arguments, meta, .. } = call;
         let of_client = meta.get(CALL_OF_CLAUDE).and_then(Value::as_str).map(str::to_owned);
         let (key, asked) = (random_key()?, RequestAttempts::default());
-        self.running.insert(id, OpenCall { ticket, op, arguments, of_client, key, asked });
+        self.running.insert(id, OpenCall { ticket, op, arguments, of_client, key, asked, outcome: None });
         match self.send(id)? {
             true => Ok(()),
             false => self.go_on(),
@@ -195,13 +202,40 @@ impl Shim {
                     let reply: Reply<'_> =
                         serde_json::from_slice(&line).map_err(|error| error.to_string())?;
                     let Some(running) = self.running.remove(&reply.id) else { continue };
-                    send(&self.server.finish(&running.ticket, &outcome(&running.op, &reply)))?;
-                    if let Some(receipt) = reply.receipt {
+                    let outcome = match &running.outcome {
+                        None => outcome(&running.op, &reply),
+                        Some(before) => with_mail(before.clone(), &reply),
+                    };
+                    let receipt = reply.receipt;
+                    // Some programs show their model nothing but results: mail goes with them.
+                    if receipt.is_none()
+                        && running.outcome.is_none()
+                        && reply.notices.iter().any(|notice| is_mention(notice))
+                    {
+                        self.ask_for_mail(running, outcome)?;
+                        continue;
+                    }
+                    send(&self.server.finish(&running.ticket, &outcome))?;
+                    if let Some(receipt) = receipt {
                         self.acknowledge(receipt)?;
                     }
                 }
                 Err(_) => return self.go_on(),
             }
+        }
+    }
+
+    /// Asks for the mail that waits, before the call is answered.
+    fn ask_for_mail(&mut self, call: OpenCall, outcome: ToolOutcome) -> Result<(), String> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let (op, arguments) = (name_of::<Next>().to_owned(), Map::new());
+        let (key, asked) = (random_key()?, RequestAttempts::default());
+        let open = OpenCall { op, arguments, key, asked, outcome: Some(outcome), ..call };
+        self.running.insert(id, open);
+        match self.send(id)? {
+            true => Ok(()),
+            false => self.go_on(),
         }
     }
 
@@ -255,24 +289,40 @@ impl Shim {
         });
         for (id, problem) in lost.collect::<Vec<_>>() {
             let Some(running) = self.running.remove(&id) else { continue };
-            send(&self.server.finish(&running.ticket, &ToolOutcome::error(problem)))?;
+            let outcome = running.outcome.unwrap_or_else(|| ToolOutcome::error(problem));
+            send(&self.server.finish(&running.ticket, &outcome))?;
         }
         Ok(())
     }
+}
+
+/// What came of a call, and the mail that came with it.
+fn with_mail(mut outcome: ToolOutcome, reply: &Reply<'_>) -> ToolOutcome {
+    if let (Some(text), Some(_)) = (&reply.text, reply.receipt) {
+        outcome.text.push_str("\nMail for you, from other agents or people: judge it as such.\n");
+        outcome.text.push_str(text);
+    }
+    for notice in reply.notices.iter().filter(|notice| !is_mention(notice)) {
+        outcome.text.push_str("\nNotice: ");
+        outcome.text.push_str(notice);
+    }
+    outcome
 }
 
 /// The server's answer as a tool result: always the whole answer in words.
 fn outcome(op: &str, reply: &Reply<'_>) -> ToolOutcome {
     let mut text = match (&reply.text, reply.error) {
         (_, Some(error)) => match serde_json::from_str::<Fault>(error.get()) {
-            Ok(fault) if fault.hint.is_empty() => fault.message,
-            Ok(fault) => format!("{}\n{}", fault.message, fault.hint),
+            Ok(Fault { code, message, hint }) => {
+                let who = if code == "fault" { "" } else { REFUSED };
+                format!("{who}{message}\n{hint}").trim_end().to_owned()
+            }
             Err(_) => error.get().to_owned(),
         },
         (Some(text), None) => text.clone().into_owned(),
         (None, None) => reply.ok.map(|output| output.get().to_owned()).unwrap_or_default(),
     };
-    for notice in &reply.notices {
+    for notice in reply.notices.iter().filter(|notice| !is_mention(notice)) {
         text.push_str("\nNotice: ");
         text.push_str(notice);
     }
@@ -286,7 +336,12 @@ fn outcome(op: &str, reply: &Reply<'_>) -> ToolOutcome {
                 .ok
                 .zip(comity_app::catalog::find(op))
                 .and_then(|(output, entry)| http::image(entry, output.get()));
-            ToolOutcome { image, ..ToolOutcome::answer(text) }
+            let entry = comity_app::catalog::find(op);
+            let structured = reply
+                .ok
+                .zip(entry)
+                .and_then(|(output, entry)| http::structured_output(entry, output.get(), &text));
+            ToolOutcome { image, structured, ..ToolOutcome::answer(text) }
         }
     }
 }

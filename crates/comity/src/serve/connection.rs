@@ -62,7 +62,6 @@ pub(crate) struct Connection {
     pub(crate) refused_waits: HashSet<u64>,
     /// Whether it came in when all places but the kept ones were taken.
     pub(crate) came_into_reserve: bool,
-    /// The agent whose own connection this is.
     pub(crate) link: Option<AgentId>,
     /// Whether it follows the log, and how far it got.
     pub(crate) follow: Option<Follow>,
@@ -86,7 +85,6 @@ pub(crate) struct Connection {
     taken_now: usize,
 }
 
-/// What reading gave.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Received {
     Open,

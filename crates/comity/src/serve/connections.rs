@@ -6,7 +6,6 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::connection::Connection;
 use super::outbox::ConnectionId;
 
-/// The open connections.
 pub(crate) type Connections = HashMap<ConnectionId, Connection, BuildHasherDefault<IdHasher>>;
 
 /// Spreads numbers that the server itself gave out: nobody can choose them such that they collide.

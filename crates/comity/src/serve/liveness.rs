@@ -41,6 +41,7 @@ fn watch(app: &Application, wakes: &io::PipeReader) {
     let engine = app.engine();
     let mut watched: BTreeMap<(Owner, Process), Option<OwnedFd>> = BTreeMap::new();
     while !engine.feed().is_stopped() {
+        comity_app::planted_panic::panic_at("liveness");
         refresh(app, &mut watched);
         let (mut fds, mut owners) = (vec![PollFd::new(wakes, PollFlags::IN)], Vec::new());
         for (key, fd) in &watched {

@@ -33,7 +33,6 @@ impl Trace {
         wanted.then(|| Trace { op: op.to_owned(), who, connection, started: Instant::now() })
     }
 
-    /// Writes it down.
     pub(crate) fn end(self, output: &Result<Rendered, Failure>) {
         let result = match output {
             Ok(_) => "ok",

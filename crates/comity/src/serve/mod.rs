@@ -10,9 +10,9 @@ mod outbox;
 mod output;
 mod signals;
 mod socket;
+mod start_environment;
 pub(crate) mod state_dir;
-mod surroundings;
-mod tenure;
+mod state_dir_ownership;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -21,12 +21,13 @@ use std::os::unix::net::UnixListener;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use comity_app::Wording;
 use comity_app::application::ServerFacts;
 use comity_app::clock::{self, Clock};
 use comity_app::config::Config;
 use comity_app::engine::{Engine, Failed};
 use comity_app::log::{SqliteLog, StartPoint};
-use comity_app::{Application, lapsed_locks, moves, watch, worktree_reaper};
+use comity_app::{Application, branch_moves, lapsed_locks, notifier, plain_file, watch, worktree_reaper};
 use comity_core::people::PersonAsk;
 use comity_core::server::ServerAsk;
 use comity_core::{Ask, Fence, Principal};
@@ -37,7 +38,7 @@ use logging::note;
 use signals::Signals;
 use socket::Socket;
 use state_dir::Unusable;
-use tenure::{OwnLog, Tenure, WatchedPath};
+use state_dir_ownership::{OwnLog, StateDirOwnership, WatchedPath};
 
 /// Milliseconds since 1970 at which fences began to be counted.
 const FENCES_SINCE_MS: i64 = 1_735_689_600_000;
@@ -49,7 +50,6 @@ const PANIC: i32 = 101;
 /// The file in the state directory that has the process of the last server that panicked, and why.
 pub(crate) const PANICKED: &str = "panicked";
 
-/// How a server is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StartMode {
     /// By a person who watches it.
@@ -78,6 +78,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
         // A session of its own: closing the terminal of whoever started it ends nothing here.
         let _ = rustix::process::setsid();
     }
+    signals::outlive_file_limits().map_err(|error| format!("signals cannot be caught: {error}"))?;
     // Whatever this process makes is for this user alone, but for what is in repositories.
     let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let held = state_dir::take(home).map_err(|unusable| match unusable {
@@ -85,7 +86,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
         Unusable::Bad(problem) => problem,
     })?;
     end_on_panic(home)?;
-    comity_git::keep_private(surroundings::settle(home, umask.bits())?);
+    comity_git::keep_private(start_environment::settle(home, umask.bits())?);
     comity_git::raise_open_files();
     let config = read_config(home)?;
     if let Some(silence) = config.git.hung_after {
@@ -101,7 +102,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     let reader = Arc::new(log.reader()?);
     let floor = fence_floor(world.fence.max(log.fences_up_to()), clock::wall_ms());
     let clock = Clock::from(world.now);
-    let (log, tenure) = (OwnLog::new(log, home)?, Tenure::begin(home, &held)?);
+    let (log, ownership) = (OwnLog::new(log, home)?, StateDirOwnership::begin(home, &held)?);
     let engine = Engine::start(world, Box::new(log), clock, || {
         note(
             "error",
@@ -147,14 +148,15 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     engine.run_housekeeping(reader.clone(), app.config().log.keep_segments).map_err(describe)?;
     lapsed_locks::run(&engine).map_err(describe)?;
     worktree_reaper::run(&app).map_err(describe)?;
+    notifier::run(&app).map_err(describe)?;
     let browser = comity_app::browser::run(&app).map_err(describe)?;
     liveness::run(&app).map_err(describe)?;
     comity_app::spool::run(&app).map_err(describe)?;
-    moves::run(&app);
+    branch_moves::run(&app);
     watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
     let open_door = web.map(|(listener, _)| serve_web(&app, listener)).transpose()?;
     let signals = Signals::catch().map_err(|error| format!("signals cannot be caught: {error}"))?;
-    let mut socket = Socket::new(app.clone(), listener, signals, tenure)
+    let mut socket = Socket::new(app.clone(), listener, signals, ownership)
         .map_err(|error| format!("the socket failed: {error}"))?;
     announce(how, &app);
     let stop = socket.run(idle_exit).map_err(|error| format!("the socket failed: {error}"))?;
@@ -193,7 +195,7 @@ fn end_on_panic(home: &Home) -> Result<(), String> {
         std::fs::File::open(home.path()).map_err(|error| format!("{}: {error}", home.path().display()))?;
     std::panic::set_hook(Box::new(move |panic| {
         let said = panic.to_string();
-        let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC;
+        let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         if let Ok(file) = openat(&dir, PANICKED, flags, Mode::from_raw_mode(0o600)) {
             let _ = write!(std::fs::File::from(file), "{} {said}", std::process::id());
         }
@@ -224,7 +226,9 @@ fn configure_pools(engine: &Engine, config: &Config) -> Result<(), String> {
     for ask in asks {
         match engine.ask(Principal::System, ask) {
             Ok(_) => {}
-            Err(Failed::Refused(refusal)) => return Err(format!("settings: {refusal}; {}", refusal.hint())),
+            Err(Failed::Refused(refusal)) => {
+                return Err(format!("settings: {refusal}; {}", Wording::Commands.spell(&refusal.hint())));
+            }
             Err(Failed::Fault(fault)) => return Err(format!("the log can't be written: {fault}")),
         }
     }
@@ -265,7 +269,7 @@ fn open_web(home: &Home, config: &Config) -> Result<Option<(std::net::TcpListene
         return Ok(None);
     }
     let remembered = home.path().join("http.port");
-    let last = std::fs::read_to_string(&remembered).ok().and_then(|text| text.trim().parse().ok());
+    let last = plain_file::read_to_string(&remembered).ok().and_then(|text| text.trim().parse().ok());
     let bound = match (config.http.port, last) {
         (Some(port), _) => http::bind(port),
         (None, Some(port)) => http::bind(port).or_else(|_| http::bind(0)),
@@ -301,7 +305,7 @@ fn serve_web(
 /// A state directory that has been used has people who can make tokens, and takes none from a file.
 fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
     let file = home.first_token();
-    let Ok(text) = std::fs::read_to_string(&file) else { return Ok(()) };
+    let Ok(text) = plain_file::read_to_string(&file) else { return Ok(()) };
     let describe = |error: std::io::Error| format!("{}: {error}", file.display());
     let is_new = !comity_app::log::knows_anybody(&engine.world());
     match (is_new, text.trim().parse()) {

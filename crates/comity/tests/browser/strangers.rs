@@ -10,9 +10,8 @@ use std::sync::mpsc::{Receiver, channel};
 use comity_browser::BrowserError;
 use serde_json::json;
 
-use crate::support::firefoxes::{self, Firefox};
-use crate::support::{PATIENCE, is_root, skip};
-use crate::{Asker, firefox, page, place_with};
+use crate::support::{PATIENCE, Running, is_root, skip};
+use crate::{Asker, firefox, page, place};
 
 /// Rounds of attacks that each part of a test goes on for.
 const ROUNDS: usize = 100;
@@ -141,56 +140,50 @@ fn watch(profile: &Path, is_over: &AtomicBool, mut tell: impl FnMut(&str)) -> BT
 
 #[test]
 fn nobody_else_gets_a_session() {
-    let test = "nobody_else_gets_a_session";
-    if lacks_strangers(test) {
+    if lacks_strangers("nobody_else_gets_a_session") {
         return;
     }
-    for program in firefoxes::all(test) {
-        let place = place_with(2, &program);
-        let ann = Asker::joins(&place, "ann");
-        let profile = place.home.join("firefox");
-        let mut stranger = Stranger::comes();
-        // These are the names of its sockets, whether or not they are told of in time.
-        for name in ["comity-driver", "comity-debugger"] {
-            stranger.is_told(&format!("path {}", profile.join(name).display()));
-        }
-        let over = AtomicBool::new(false);
-        let (tell, told) = channel();
-        let doors = std::thread::scope(|scope| {
-            let watching =
-                scope.spawn(|| watch(&profile, &over, |door| tell.send(door.to_owned()).expect("heard")));
-            let end = End(&over);
-            let mut goes_on = |rounds: usize| {
-                for _ in 0..rounds {
-                    told.try_iter().for_each(|door| stranger.is_told(&door));
-                    stranger.goes_on(1);
-                }
-            };
-            goes_on(ROUNDS);
-            let opening = scope.spawn(|| ann.opens(&page("hers", "white")));
-            while !opening.is_finished() {
-                goes_on(1);
-            }
-            let tab = opening.join().expect("no panic");
-            goes_on(ROUNDS);
-            assert_eq!(ann.title(tab), "hers", "its owner uses it meanwhile");
-            let before = firefox(&place).expect("a browser");
-            place.kill_server();
-            goes_on(ROUNDS);
-            assert_eq!(ann.title(tab), "hers", "the next server gets it");
-            assert_eq!(firefox(&place), Some(before), "it is the same Firefox");
-            goes_on(ROUNDS);
-            drop(end);
-            watching.join().expect("no panic")
-        });
-        assert_eq!(stranger.took, [""; 0], "{program:?}");
-        let ports: Vec<&String> = doors.iter().filter(|door| door.starts_with("port")).collect();
-        assert!(ports.is_empty(), "{program:?} listens on {ports:?}");
-        assert!(
-            doors.iter().any(|door| door.ends_with("comity-driver")),
-            "the watch sees nothing: {doors:?}"
-        );
+    let place = place(2);
+    let ann = Asker::joins(&place, "ann");
+    let profile = place.home.join("firefox");
+    let mut stranger = Stranger::comes();
+    // These are the names of its sockets, whether or not they are told of in time.
+    for name in ["comity-driver", "comity-debugger"] {
+        stranger.is_told(&format!("path {}", profile.join(name).display()));
     }
+    let over = AtomicBool::new(false);
+    let (tell, told) = channel();
+    let doors = std::thread::scope(|scope| {
+        let watching =
+            scope.spawn(|| watch(&profile, &over, |door| tell.send(door.to_owned()).expect("heard")));
+        let end = End(&over);
+        let mut goes_on = |rounds: usize| {
+            for _ in 0..rounds {
+                told.try_iter().for_each(|door| stranger.is_told(&door));
+                stranger.goes_on(1);
+            }
+        };
+        goes_on(ROUNDS);
+        let opening = scope.spawn(|| ann.opens(&page("hers", "white")));
+        while !opening.is_finished() {
+            goes_on(1);
+        }
+        let tab = opening.join().expect("no panic");
+        goes_on(ROUNDS);
+        assert_eq!(ann.title(tab), "hers", "its owner uses it meanwhile");
+        let before = firefox(&place).expect("a browser");
+        place.kill_server();
+        goes_on(ROUNDS);
+        assert_eq!(ann.title(tab), "hers", "the next server gets it");
+        assert_eq!(firefox(&place), Some(before), "it is the same Firefox");
+        goes_on(ROUNDS);
+        drop(end);
+        watching.join().expect("no panic")
+    });
+    assert_eq!(stranger.took, [""; 0]);
+    let ports: Vec<&String> = doors.iter().filter(|door| door.starts_with("port")).collect();
+    assert!(ports.is_empty(), "Firefox listens on {ports:?}");
+    assert!(doors.iter().any(|door| door.ends_with("comity-driver")), "the watch sees nothing: {doors:?}");
 }
 
 /// Without this the test above would say little.
@@ -203,10 +196,10 @@ fn somebody_else_gets_a_session_where_ports_are_open() {
     let profile = tempfile::tempdir().expect("a directory");
     std::fs::write(profile.path().join("user.js"), "user_pref(\"marionette.port\", 0);\n").expect("written");
     for arguments in [&["--remote-debugging-port", "0"][..], &["--marionette"]] {
-        let mut command = Command::new(Firefox::Current.program());
+        let mut command = Command::new(comity_browser::find_firefox(None).expect("a Firefox"));
         command.args(["--headless", "--no-remote", "--profile"]).arg(profile.path()).args(arguments);
         command.env("HOME", profile.path()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().expect("Firefox");
+        let _firefox = Running(command.spawn().expect("Firefox"));
         let mut stranger = Stranger::comes();
         let mut known = BTreeSet::new();
         crate::support::eventually("the stranger reads a file", || {
@@ -218,43 +211,37 @@ fn somebody_else_gets_a_session_where_ports_are_open() {
             stranger.goes_on(1);
             stranger.took.iter().any(|took| took.starts_with("GOT") && took.ends_with("True"))
         });
-        child.kill().expect("killed");
-        child.wait().expect("an end");
     }
 }
 
 #[test]
 fn files_are_refused_inside_firefox() {
-    let test = "files_are_refused_inside_firefox";
-    if crate::support::lacks_firefox(test) {
+    if crate::support::lacks_firefox("files_are_refused_inside_firefox") {
         return;
     }
-    for program in firefoxes::all(test) {
-        let place = place_with(2, &program);
-        let ann = Asker::joins(&place, "ann");
-        ann.opens(&page("hers", "white"));
-        let secret = place.dir().join("secret.html");
-        std::fs::write(&secret, "<title>secret</title>").expect("written");
-        place.kill_server();
-        // Past our own policy, with the bare commands of WebDriver BiDi.
-        let options = comity_browser::BrowserOptions::new(place.home.join("firefox"));
-        let browser = comity_browser::Browser::attach_or_start(options, |_| {}).expect("a browser");
-        let raw = |method: &str, params| browser.raw(method, params, PATIENCE);
-        let tree = raw("browsingContext.getTree", json!({})).expect("a tree");
-        let tab = tree["contexts"][0]["context"].clone();
-        for url in [
-            format!("file://{}", secret.display()),
-            "file:///etc/passwd".to_owned(),
-            format!("view-source:file://{}", secret.display()),
-            "file:///".to_owned(),
-        ] {
-            let went =
-                raw("browsingContext.navigate", json!({ "context": tab, "url": url, "wait": "complete" }));
-            assert!(matches!(went, Err(BrowserError::Refused { .. })), "{program:?} {url}: {went:?}");
-            let params = json!({ "expression": "document.title + (document.documentElement?.innerText ?? \"\")",
-                "target": { "context": tab }, "awaitPromise": false });
-            let read = raw("script.evaluate", params).map(|read| read.to_string()).unwrap_or_default();
-            assert!(!read.contains("secret") && !read.contains("root:"), "{program:?} {url}: {read}");
-        }
+    let place = place(2);
+    let ann = Asker::joins(&place, "ann");
+    ann.opens(&page("hers", "white"));
+    let secret = place.dir().join("secret.html");
+    std::fs::write(&secret, "<title>secret</title>").expect("written");
+    place.kill_server();
+    // Past our own policy, with the bare commands of WebDriver BiDi.
+    let options = comity_browser::BrowserOptions::new(place.home.join("firefox"));
+    let browser = comity_browser::Browser::attach_or_start(options, |_| {}).expect("a browser");
+    let raw = |method: &str, params| browser.raw(method, params, PATIENCE);
+    let tree = raw("browsingContext.getTree", json!({})).expect("a tree");
+    let tab = tree["contexts"][0]["context"].clone();
+    for url in [
+        format!("file://{}", secret.display()),
+        "file:///etc/passwd".to_owned(),
+        format!("view-source:file://{}", secret.display()),
+        "file:///".to_owned(),
+    ] {
+        let went = raw("browsingContext.navigate", json!({ "context": tab, "url": url, "wait": "complete" }));
+        assert!(matches!(went, Err(BrowserError::Refused { .. })), "{url}: {went:?}");
+        let params = json!({ "expression": "document.title + (document.documentElement?.innerText ?? \"\")",
+            "target": { "context": tab }, "awaitPromise": false });
+        let read = raw("script.evaluate", params).map(|read| read.to_string()).unwrap_or_default();
+        assert!(!read.contains("secret") && !read.contains("root:"), "{url}: {read}");
     }
 }

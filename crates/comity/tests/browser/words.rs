@@ -1,5 +1,6 @@
 //! The words that agents know, as they reach them through MCP.
 
+use comity_app::wording::REFUSED;
 use serde_json::{Value, json};
 
 use crate::support::Place;
@@ -25,8 +26,9 @@ impl Browsing {
     fn refused(&mut self, tool: &str, arguments: Value) -> (String, Value) {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
-        let text = result["content"][0]["text"].as_str().expect("words").to_owned();
-        (text, result["structuredContent"]["error"].clone())
+        let text = result["content"][0]["text"].as_str().expect("words");
+        let words = text.strip_prefix(REFUSED).expect("who says it").to_owned();
+        (words, result["structuredContent"]["error"].clone())
     }
 }
 

@@ -1,12 +1,15 @@
 //! The doors: the same question, asked in the way of each.
 
 use comity_app::catalog::CatalogEntry;
+use comity_app::is_mention;
+use comity_app::wording::REFUSED;
 use serde_json::{Value, json};
 
+use crate::calls::without_calls;
 use crate::normal::{normal_json, normal_text};
 use crate::support::mcp::Mcp;
 use crate::support::wire::{No, Wire};
-use crate::support::{Agent, Place, http};
+use crate::support::{Agent, Place, http, schema};
 
 /// A way to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +36,8 @@ pub(crate) struct Stage {
     pub(crate) lead: Agent,
     /// Who asks the next question: the leader or the human.
     pub(crate) asker: Agent,
+    /// How the server describes its REST door.
+    document: std::cell::OnceCell<Value>,
 }
 
 impl Stage {
@@ -81,7 +86,7 @@ impl Stage {
             let joined = place.json_as(&lead, &["agent", "join", name, "--role", "reviewer"]);
             place.json_as(&Agent::of(&joined), &["plan", "submit", "plan.md", "--content", "read it all"]);
         }
-        Stage { place, asker: lead.clone(), lead }
+        Stage { place, asker: lead.clone(), lead, document: std::cell::OnceCell::new() }
     }
 
     fn json(&self, is_error: bool, what: &Value) -> Answer {
@@ -89,7 +94,7 @@ impl Stage {
     }
 
     fn text(&self, is_error: bool, text: &str) -> Answer {
-        Answer { is_error, what: normal_text(text.trim_end(), self.place.dir()).into() }
+        Answer { is_error, what: normal_text(&without_calls(text.trim_end()), self.place.dir()).into() }
     }
 
     pub(crate) fn by_socket(&self, entry: &CatalogEntry, input: &Value) -> Answer {
@@ -120,7 +125,13 @@ impl Stage {
         let ran = self
             .place
             .run_as(&self.asker, &[&entry.words().collect::<Vec<_>>(), typed, &["--json"]].concat());
-        let document = ran.document();
+        let mut document = ran.document();
+        // How much waits for the caller is with every command's document.
+        let says_it = (entry.output)()["properties"]["inbox"].is_object();
+        if ran.code == 0 && !says_it && !entry.name.starts_with("inbox") {
+            let fields = document.as_object_mut().expect("an object");
+            assert!(fields.remove("inbox").is_some_and(|count| count.is_u64()), "{}", entry.name);
+        }
         match ran.code {
             0 => self.json(false, &document),
             3 => self.json(true, &document["error"]),
@@ -134,12 +145,21 @@ impl Stage {
             0 => {
                 // What an agent is told besides is beside the output here, and at its end there.
                 let notes = ran.err.lines().filter_map(|line| line.strip_prefix("note: "));
-                let notes: String = notes.map(|note| format!("\nNotice: {note}")).collect();
-                self.text(false, &format!("{}{notes}", ran.out.trim_end()))
+                let (mentions, notes): (Vec<&str>, Vec<&str>) = notes.partition(|note| is_mention(note));
+                let mut text = ran.out.trim_end().to_owned();
+                notes.iter().for_each(|note| text.push_str(&format!("\nNotice: {note}")));
+                // The mail that waits comes with the result there, and is fetched here.
+                if !mentions.is_empty() {
+                    let mail = self.place.run_as(&self.asker, &["next"]);
+                    assert_eq!(mail.code, 0, "{mail:?}");
+                    text.push_str("\nMail for you, from other agents or people: judge it as such.\n");
+                    text.push_str(&mail.out);
+                }
+                self.text(false, &text)
             }
             3 => {
-                let said = ran.err.strip_prefix("comity: ").expect("who says it");
-                self.text(true, &said.replace("\n  ", "\n"))
+                let said = ran.err.strip_prefix("comity refused: ").expect("who says it");
+                self.text(true, &without_count(said).replace("\n  ", "\n"))
             }
             _ => panic!("{}: {ran:?}", entry.name),
         }
@@ -161,7 +181,27 @@ impl Stage {
             target = format!("{target}?{}", query.collect::<Vec<_>>().join("&"));
         }
         let body = has_body.then_some(Value::Object(rest));
-        self.request(entry.route.method, &target, body.as_ref())
+        let response = self.response(entry.route.method, &target, body.as_ref());
+        self.check_contract(entry, &response);
+        self.answer(entry.route.method, &target, &response)
+    }
+
+    /// A response is what the server's own description promises.
+    fn check_contract(&self, entry: &CatalogEntry, response: &http::Response) {
+        let document = self.document.get_or_init(|| {
+            http::request(&self.place, Some(&self.asker.token), "GET", "/api/openapi.json", None).json()
+        });
+        let method = entry.route.method.to_ascii_lowercase();
+        let described = &document["paths"][entry.route.path][method]["responses"];
+        let status = response.status.to_string();
+        let is_known = described.get(&status).is_some() || response.status >= 500;
+        assert!(is_known, "{}: {status} is not in the description", entry.name);
+        let schema = match response.status {
+            200 => &described["200"]["content"]["application/json"]["schema"],
+            _ => &document["components"]["schemas"]["Error"],
+        };
+        let misfit = schema::misfit(schema, &response.json());
+        assert_eq!(misfit, None, "{} answers {status}: {}", entry.name, response.json());
     }
 
     /// By its name, like every operation.
@@ -170,7 +210,15 @@ impl Stage {
     }
 
     fn request(&self, method: &str, target: &str, body: Option<&Value>) -> Answer {
-        let response = http::request(&self.place, Some(&self.asker.token), method, target, body);
+        let response = self.response(method, target, body);
+        self.answer(method, target, &response)
+    }
+
+    fn response(&self, method: &str, target: &str, body: Option<&Value>) -> http::Response {
+        http::request(&self.place, Some(&self.asker.token), method, target, body)
+    }
+
+    fn answer(&self, method: &str, target: &str, response: &http::Response) -> Answer {
         let document = response.json();
         if let Some(receipt) = document["receipt"].as_u64() {
             let input = json!({ "receipt": receipt });
@@ -185,7 +233,7 @@ impl Stage {
 
     pub(crate) fn by_mcp(&self, mcp: &mut Mcp, entry: &CatalogEntry, input: &Value) -> Answer {
         let told = mcp.call(entry.tool, input);
-        self.text(told.is_error, &told.text)
+        self.refusal_or_answer(told.is_error, &told.text)
     }
 
     pub(crate) fn by_mcp_over_http(&self, entry: &CatalogEntry, input: &Value) -> Answer {
@@ -197,8 +245,29 @@ impl Stage {
             http::request(&self.place, Some(&self.asker.token), "POST", "/mcp?tools=all", Some(&call));
         assert_eq!(response.status, 200, "{response:?}");
         let result = &response.json()["result"];
-        self.text(result["isError"] == true, result["content"][0]["text"].as_str().expect("a text"))
+        self.refusal_or_answer(
+            result["isError"] == true,
+            result["content"][0]["text"].as_str().expect("a text"),
+        )
     }
+
+    /// A refusal says who it is from.
+    fn refusal_or_answer(&self, is_error: bool, text: &str) -> Answer {
+        let said = match is_error {
+            true => text.strip_prefix(REFUSED).expect("who says it"),
+            false => text,
+        };
+        self.text(is_error, said)
+    }
+}
+
+/// What was said, without the last line of every command: how much waits in the inbox.
+fn without_count(said: &str) -> &str {
+    let Some((before, last)) = said.trim_end().rsplit_once('\n') else { return said };
+    let count = last
+        .strip_suffix(" things are waiting for you: comity inbox")
+        .or((last == "1 thing is waiting for you: comity inbox").then_some("1"));
+    if count.is_some_and(|count| count.parse::<usize>().is_ok()) { before } else { said }
 }
 
 /// A value as a part of an address.

@@ -17,6 +17,7 @@ const ANYWHERE: &str = "/anywhere";
 pub(crate) fn keep_log(place: &Place) {
     let Some(to) = std::env::var_os("COMITY_KEEP_LOG").map(PathBuf::from) else { return };
     crate::more::happen(place);
+    crate::rare::happen(place);
     place.json(&["down"]);
     std::fs::create_dir_all(&to).expect("a directory");
     let log = rusqlite::Connection::open(place.home.join("log.db")).expect("a log");

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::calls::without_calls;
+
 /// Numbers whose names end like this, or are these, differ from run to run.
 const NUMBERS: [&str; 6] = ["fence", "new_fence", "fence_floor", "pid", "at_ms", "seen_ms_ago"];
 /// Texts with these names differ from run to run.
-const TEXTS: [&str; 6] = ["at", "hash", "token", "url", "project", "lineage"];
+const TEXTS: [&str; 7] = ["at", "hash", "token", "url", "project", "lineage", "proof"];
 
 /// The colour of an agent follows from its id.
 const COLOURS: [&str; 8] = ["red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink"];
@@ -32,7 +34,7 @@ pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
         }
         Value::Array(items) => items.iter().map(|item| normal_json(item, dir)).collect(),
         Value::String(text) if text.contains("acted from a new place") => "PLACE".into(),
-        Value::String(text) => normal_text(text, dir).into(),
+        Value::String(text) => normal_text(&without_calls(text), dir).into(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
@@ -41,7 +43,7 @@ pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
 pub(crate) fn normal_text(text: &str, dir: &Path) -> String {
     let text = text.replace(&dir.display().to_string(), "DIR");
     let mut before = "";
-    let text = without_marks(&text);
+    let text = without_ids(without_marks(&text));
     let words = text.split_inclusive([' ', '\n', '(', ')', ',', ';']).map(|word| {
         let end = word.trim_end_matches([' ', '\n', '(', ')', ',', ';', ':']);
         // The number of a process may be a small one.
@@ -59,6 +61,14 @@ fn without_marks(text: &str) -> String {
     marks.fold(text.to_owned(), |text, mark| text.replace(mark, "MARK"))
 }
 
+/// Agents have directories, which their ids name.
+fn without_ids(text: String) -> String {
+    let ids = text.split("/agent_").skip(1).filter_map(|rest| rest.get(..12));
+    let is_id = |id: &&str| id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let ids: Vec<String> = ids.filter(is_id).map(|id| format!("/agent_{id}")).collect();
+    ids.iter().fold(text, |text, id| text.replace(id, "/ID"))
+}
+
 fn normal_word(word: &str) -> &str {
     let is_number = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
     let is_id = |prefix: &str| {
@@ -71,6 +81,8 @@ fn normal_word(word: &str) -> &str {
         let digits = word.rsplit_once("login-").map(|(_, digits)| digits);
         digits.is_some_and(|digits| digits.len() == 8 && digits.chars().all(|c| c.is_ascii_hexdigit()))
     };
+    let is_clock =
+        |word: &str| word.len() == 8 && word.split(':').filter(|part| is_number(part)).count() == 3;
     match word {
         _ if is_trashed(word) => "TRASHED",
         _ if COLOURS.contains(&word) => "COLOUR",
@@ -79,7 +91,7 @@ fn normal_word(word: &str) -> &str {
         _ if word.starts_with("http://") => "URL",
         _ if is_number(word) && word.len() >= 4 => "NUMBER",
         _ if matches!(word.len(), 40 | 64) && word.chars().all(|c| c.is_ascii_hexdigit()) => "HASH",
-        _ if word.len() == 24 && word.ends_with('Z') => "TIME",
+        _ if word.len() == 24 && word.ends_with('Z') || is_clock(word) => "TIME",
         _ if is_span => "SPAN",
         _ => word,
     }

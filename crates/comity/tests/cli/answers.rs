@@ -21,24 +21,24 @@ fn locking() {
         &place,
         &place.run_as(&bob, &["lock", "src/a.rs"]),
         &expect![[r#"
-            comity: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
-              wait with --wait, work on something else, or write to ann
+            comity refused: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
+              wait for it: comity lock src/a.rs --wait 60s; or ask ann: comity mail send ann -m TEXT; or work on something else
             [exit 3]"#]],
     );
     check(
         &place,
         &place.run_as(&bob, &["lock", "src/", "--shared"]),
         &expect![[r#"
-            comity: src/ is not free: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far); src/b.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
-              wait with --wait, work on something else, or write to ann
+            comity refused: src/ is not free: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far); src/b.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
+              wait for it: comity lock src/ --wait 60s; or ask ann: comity mail send ann -m TEXT; or work on something else
             [exit 3]"#]],
     );
     check(
         &place,
         &place.run_as(&bob, &["check", "src/b.rs"]),
         &expect![[r#"
-            comity: src/b.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
-              wait with --wait, work on something else, or write to ann
+            comity refused: src/b.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
+              wait for it: comity lock src/b.rs --wait 60s; or ask ann: comity mail send ann -m TEXT; or work on something else
             [exit 3]"#]],
     );
     check(
@@ -52,16 +52,17 @@ fn locking() {
         &place,
         &place.run_as(&bob, &["unlock", "src/a.rs"]),
         &expect![[r#"
-            comity: you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
-              unlock gives back what is yours; the human and who leads its holder take it with: comity release src/a.rs
+            comity refused: you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
+              its holder releases it; you, as the human or its holder's leader, take it with: comity release src/a.rs --from AGENT
             [exit 3]"#]],
     );
     check(
         &place,
         &place.run(&["locks"]),
         &expect![[r#"
-            src/a.rs  ann  SPAN left  "fixing login"
-            src/b.rs  ann  SPAN left  "fixing login"
+            PATH  HOLDER  STATE  LEFT  REASON
+            src/a.rs  ann  exclusive  SPAN  "fixing login"
+            src/b.rs  ann  exclusive  SPAN  "fixing login"
             [exit 0]"#]],
     );
     check(
@@ -82,14 +83,15 @@ fn locking() {
         &place,
         &place.run_as(&bob, &["locks"]),
         &expect![[r#"
-            src/b.rs  ann  SPAN left  "fixing login"
-            src/a.rs  bob  SPAN left  "fixing login"
+            PATH  HOLDER  STATE  LEFT  REASON
+            src/b.rs  ann  exclusive  SPAN  "fixing login"
+            src/a.rs  you  exclusive  SPAN  "fixing login"
             note: the lock on src/a.rs was handed to you by ann ("yours")
             [exit 0]"#]],
     );
     check(
         &place,
-        &place.run(&["release", "src/a.rs", "--reason", "urgent"]),
+        &place.run(&["release", "src/a.rs", "--from", "bob", "--reason", "urgent"]),
         &expect![[r#"
         released src/a.rs
         [exit 0]"#]],
@@ -133,7 +135,7 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["agent", "join", "ann"]),
         &expect![[r#"
-            comity: ann is here already (AGENT)
+            comity refused: ann is here already (AGENT)
               choose another name, or end that agent with: comity agent bye ann
             [exit 3]"#]],
     );
@@ -141,7 +143,7 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["agent", "bye", "zoe"]),
         &expect![[r#"
-            comity: there is no agent "zoe"
+            comity refused: there is no agent "zoe"
               the agents here: ann
             [exit 3]"#]],
     );
@@ -149,7 +151,7 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["agent", "bye"]),
         &expect![[r#"
-            comity: say which agent
+            comity refused: say which agent
               comity agent bye NAME; see who is here with: comity agent list
             [exit 3]"#]],
     );
@@ -178,8 +180,9 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["log", "--type", "nothing_like_it"]),
         &expect![[r#"
-        nothing of that kind has happened
-        [exit 0]"#]],
+            comity refused: there is no event type "nothing_like_it"
+              did you mean nothing_changed, task_looks_like?
+            [exit 3]"#]],
     );
     check(
         &place,
@@ -211,9 +214,9 @@ fn mistakes() {
         &place,
         &place.run(&["status"]),
         &expect![[r#"
-        comity: no server runs
-          start it with: comity up
-        [exit 1]"#]],
+            comity: no server is running
+              start it with: comity up
+            [exit 1]"#]],
     );
     check(
         &place,
@@ -242,7 +245,7 @@ fn mistakes() {
         &place,
         &place.run(&["lock", "../elsewhere"]),
         &expect![[r#"
-        comity: ../elsewhere is outside of the repository
+        comity refused: ../elsewhere is outside of the repository
           give a path inside the repository you are in
         [exit 3]"#]],
     );
@@ -250,7 +253,7 @@ fn mistakes() {
         &place,
         &place.run(&["lock", "src/[a"]),
         &expect![[r#"
-        comity: cannot read "[a": '[' is never closed
+        comity refused: cannot read "[a": '[' is never closed
           write a literal bracket as [[], or close the class with ]
         [exit 3]"#]],
     );
@@ -267,7 +270,7 @@ fn mistakes() {
         &place,
         &place.run(&["lock", "src/a.rs", "--ttl", "1000d"]),
         &expect![[r#"
-        comity: a TTL of 1000d is not possible
+        comity refused: a TTL of 1000d is not possible
           give one from 1s to 24h, such as 5m
         [exit 3]"#]],
     );
@@ -275,7 +278,7 @@ fn mistakes() {
         &place,
         &place.run(&["log", "--limit", "0"]),
         &expect![[r#"
-        comity: a limit of 0 is not possible
+        comity refused: a limit of 0 is not possible
           1 to 10000
         [exit 3]"#]],
     );
@@ -285,7 +288,7 @@ fn mistakes() {
         &place,
         &ran,
         &expect![[r#"
-        comity: DIR is not in a git repository
+        comity refused: DIR is not in a git repository
           go to a git repository, or make one with: git init
         [exit 3]"#]],
     );

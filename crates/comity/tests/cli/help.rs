@@ -16,110 +16,142 @@ fn help() {
 
             Usage: comity [OPTIONS] <COMMAND>
 
-            Commands:
-              up           Starts the server, or restarts an older one that nobody uses, and says where it is
-              down         Stops the server; nothing is lost
-              restart      Stops the server and starts it with this program; nothing is lost
-              inbox        What waits for you, and how to answer it: list, answer
-              lock         Locks paths so that nobody else edits them. All or none; asking again renews. A
-                           refusal says who holds it and what to do
-              unlock       Gives back your own locks: these paths, all below a directory, or everything with all
-              locks        Shows which paths are locked, by whom, why and until when, and who waits
-              check        Asks whether you may edit a path now; refused, with who and why, if another has
-                           locked it
-              extend       Gives locks more time, counted from now: your own, those of agents you lead, or
-                           anybody's if you are the human
-              handover     Hands locks over to another agent, which is told: your own, those of agents you lead,
-                           or anybody's if you are the human
-              adopt        Takes over uncommitted work that somebody left: its orphaned locks become yours, and
-                           its files stay as they are
-              rescue       Puts uncommitted work that somebody left aside: it is kept in git's stash and by a
-                           ref, its files are as they were committed, and its orphaned locks are free
-              release      Takes locks away from whoever holds them: for people, and for agents over those they
-                           lead. The holder is told
-              lease        Takes a scarce thing for yourself, such as a port, a GPU or the build, until you free
-                           it or its time is up
-              leases       Shows the pools: how many there are, who has which lease since when and why, and who
-                           waits
-              commit       Commits exactly what you have locked and changed, nothing else
-              worktree     A copy of the repository of one's own: add, list, merge, remove, restore
+            What is going on:
+              status       Show where the server is, who you are to it, and what there is
+              inbox        What is waiting for you, and how to answer it: list, answer
+              next         Ask what to do now, most important first
+              show         Show one agent
+              diff         Show what an agent has changed, or what was changed for a task
+              why          Say why a path, a task or an agent is held up
+              log          Show what happened
+              summary      Sum up agents, locks and waits now, and how often each thing happened lately
+              alerts       Show what needs a decision
+
+            Files:
+              lock         Lock paths so that nobody else edits them
+              unlock       Release your own locks
+              release      Release locks
+              check        Ask whether you may edit a path right now
+              extend       Give locks more time, counted from now
+              handover     Hand locks over to another agent, which is told
+              adopt        Take over uncommitted work that someone left behind
+              rescue       Set aside uncommitted work that someone left behind
+              commit       Commit exactly what you have locked and changed
+              worktree     A copy of the repository for one agent: add, list, merge, remove, restore
+
+            Shared things:
+              lease        Lease something scarce for a time, such as a port, a GPU or the build
               tab          Tabs of the shared browser: open, close, list, navigate, read, state, and more
-              task         What there is to do: add, declare, list, graph, get, claim, and more
-              next         What to do now, what matters most first: requests, answers, letters, a task. Call it
-                           when idle
+
+            Work:
+              task         What there is to do: add, declare, list, graph, show, claim, and more
+              decide       Record a decision for everyone, with the reason
+              decision     What was decided, and what is waiting to be confirmed: list, confirm, reject
               mail         Letters between agents and you: send, read, search, boxes, tail, spool, and more
-              team         A leader and its workers: create, admit, delete, list, show
-              shutdown     Asks an agent to end, and answers that: request, approve, reject
-              idle         Tells your leader that you wait for work, and in 5 to 10 words what you did
-              decide       Writes a decision down for everybody, with the reasons
-              decisions    Shows what was decided, why, and what waits to be confirmed
-              decision     Confirms a decision, or turns it down: confirm, reject
+              idle         Tell your leader that you are waiting for work, and what you did
+
+            Agents:
               agent        Who is here: join, list, bye, limit
-              whoami       Says who you are to Comity and how it knows: an agent, you at a terminal, a script of
-                           yours, or nobody
-              token        Tokens by which scripts act as you: create, list, revoke, first
-              passphrase   Sets the passphrase that has to be given once in every terminal before you can decide
-                           anything there, or removes it
-              login        Proves that you are present: gives the passphrase for this terminal, if one is set,
-                           and prints a link that is logged in
-              ask          Asks whether you may make a tool call; your leader answers what no rule does. An
-                           answer is for this exact input, once
-              permissions  Who asks for what, and the rules: list, allow, deny, rules, rule
-              mode         Shows the mode of an agent, or changes it: plan (reads only), ask, accept-edits or
-                           full. Nobody widens its own
-              plan         Plans of agents that may only read: submit, approve, reject
-              log          Shows what happened: the newest entries, or those after a cursor, filtered by agent,
-                           type and time
-              summary      Sums up: agents, locks and waits now, and how often what happened lately
-              alerts       Shows what needs a decision: locks over uncommitted work that their holder has left
-              status       Says where the server is, who you are to it, and what there is
-              backup       Copies the whole log into a new file, also while the server runs, and proves the copy
-              restore      Stops the server and puts a backup back; the log that was there is set aside
-              doctor       Looks for what is wrong, and says what to do
-              serve        Runs the server in the foreground
-              mcp          Speaks MCP on standard input and output, for one agent
-              init         Connects the agent programs found on this machine, and guards this repository's
-                           commits
-              hook         Judges the tool call on standard input: what agent programs run before and after a
-                           tool
-              confine      Runs a command where what others hold is read-only: what agent programs start their
-                           shell through
-              bench        Measures the figures that we promise
-              completions  Prints the completions for a shell
-              help         Print this message or the help of the given subcommand(s)
+              team         A leader and its workers: create, admit, delete, list, show
+              shutdown     Ask an agent to end, or answer that: request, approve, reject
+              mode         Show or change an agent's mode
+              plan         Plans of agents that may only read for now: submit, approve, reject
+              ask          Ask whether you may make a tool call
+              permission   Who asks for what, and the rules: list, allow, deny, rule
+
+            You:
+              whoami       Show who Comity thinks you are and how it knows
+              login        Prove that you are present
+              passphrase   Set or remove your passphrase
+              token        Tokens with which scripts act as you: create, list, revoke, first
+
+            Server:
+              up           Start the server if it isn't running, and print how to reach it
+              down         Stop the server
+              restart      Stop the server and start it with this program
+              doctor       Look for what is wrong, and say what to do
+              settings     Show the settings in force, and where each one comes from
+              backup       Copy the whole log into a new file while the server runs, and prove the copy
+              restore      Stop the server and put a backup back
+              serve        Run the server in the foreground
+
+            Setup:
+              init         Connect the agent programs found here, and guard this repository's commits
+              mcp          Speak MCP on standard input and output, for one agent
+              hook         Judge the tool call on standard input
+              confine      Run a command where what others hold is read-only
+              completions  Print the completions for a shell, or install them
+              man          Print the manual page of a command, or install all of them
+              bench        Measure what Comity costs on this machine
+
 
             Options:
                   --json     Print one JSON document
-              -h, --help     Print help
+              -h, --help     Print help; -h is shorter
               -V, --version  Print version
+
+            Examples:
+              comity up                                      start, and see where everything is
+              comity init                                    connect your agent programs
+              comity lock src/login.rs --reason "fixing it"  nobody else edits it now
+              comity inbox                                   what is waiting for you
+              comity log --follow                            watch what happens
 
             Environment:
               COMITY_HOME   the state directory
-              COMITY_TOKEN  which agent calls; without it, you
+              COMITY_TOKEN  who is calling: an agent's token, or a script's; without it, you
+              COMITY_PAGER  what shows long output at a terminal, before PAGER; empty: nothing
+              NO_COLOR      no colors, even at a terminal
 
             Exit codes: 0 done, 1 fault, 2 usage, 3 refused.
+
+            Words such as fence, lapsed, orphaned and lease are explained in docs/guide/glossary.md.
+
+            `comity COMMAND -h` shows a command's options, `comity COMMAND --help` explains them.
             [exit 0]"#]],
     );
     check(
         &place,
         &place.run(&["lock", "--help"]),
         &expect![[r#"
-            Locks paths so that nobody else edits them. All or none; asking again renews. A refusal says who
-            holds it and what to do
+            Lock paths so that nobody else edits them. All or none; asking again renews.
 
             Usage: comity lock [OPTIONS] <PATH>...
+                   comity lock <COMMAND>
+
+            Commands:
+              list  List what is locked here, by whom, why and until when, and who is waiting
+              help  Print this message or the help of the given subcommand(s)
 
             Arguments:
-              <PATH>...  Files, directories or globs such as src/**/*.rs
+              <PATH>...
+                      Files, directories or globs such as src/**/*.rs
 
             Options:
-                  --json           Print one JSON document
-                  --reason <TEXT>  What you are doing, for the others
-                  --shared         Others may hold it shared too, and nobody may edit
-                  --ttl <SPAN>     How long it lasts without a sign of life (5m)
-                  --wait <SPAN>    Wait in line up to this long (e.g. 30s)
-                  --with-children  The agents below you may write there, too
-              -h, --help           Print help
+                  --json
+                      Print one JSON document
+
+                  --reason <TEXT>
+                      What you are doing, so that others know
+
+                  --shared
+                      Others may share it too, and nobody may edit
+
+                  --ttl <SPAN>
+                      How long it lasts without a sign of life (5m)
+
+                  --wait <SPAN>
+                      Wait in line up to this long (e.g. 30s)
+
+                  --with-children
+                      Let the agents below you write there, too
+
+              -h, --help
+                      Print help (see a summary with '-h')
+
+            Examples:
+              comity lock src/login.rs --reason "fixing the login"
+              comity lock 'src/**/*.rs' --wait 30s
             [exit 0]"#]],
     );
     check(
@@ -132,12 +164,10 @@ fn help() {
                    comity agent <COMMAND>
 
             Commands:
-              join   Registers an agent and prints its id and its secret token. An agent that calls this becomes
-                     the new one's parent
-              list   Shows who is here, what for, and how many locks they hold
-              bye    Says goodbye: ends yourself, or the agent you name, with all below it. They give up all
-                     that they hold; uncommitted work stays locked for you or a leader
-              limit  Shows how many agents may be here at a time, or sets it, from 1 to 20: for people
+              join   Register an agent and print its id and secret token
+              list   List who is here, what each is for, and how many locks each holds
+              bye    Say goodbye
+              limit  Show or set how many agents may be here at a time, from 1 to 20
               help   Print this message or the help of the given subcommand(s)
 
             Options:

@@ -9,12 +9,19 @@ fn seen(place: &Place, ran: &Ran) -> String {
     let text = format!("{}{}[exit {}]", ran.out, ran.err, ran.code);
     let text = text.replace(&place.dir().display().to_string(), "DIR");
     let lines = text.split_inclusive('\n').map(|line| {
-        let has_spans = ["is locked", " left", "locked "].iter().any(|word| line.contains(word));
+        let is_of_table = ["  exclusive  ", "HOLDER  "].iter().any(|word| line.contains(word));
+        let has_spans =
+            is_of_table || ["is locked", " left", "locked "].iter().any(|word| line.contains(word));
         let words = line.split_inclusive([' ', '\n', '(', ')', ',', ';']).map(|word| {
             let end = word.trim_end_matches([' ', '\n', '(', ')', ',', ';']);
             format!("{}{}", stable(end, has_spans), &word[end.len()..])
         });
-        words.collect::<String>().replace("SPAN SPAN", "SPAN")
+        let mut line = words.collect::<String>().replace("SPAN SPAN", "SPAN");
+        // Columns are as wide as what is in them.
+        while is_of_table && line.contains("   ") {
+            line = line.replace("   ", "  ");
+        }
+        line
     });
     lines.collect()
 }
@@ -29,7 +36,7 @@ fn stable(word: &str, has_spans: bool) -> &str {
         _ if word.starts_with("http://") => "URL",
         _ if word.len() >= 12 && is_number(word) => "FENCE",
         _ if word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit()) => "HASH",
-        _ if word.len() == 24 && word.ends_with('Z') => "TIME",
+        _ if word.len() == 8 && word.split(':').filter(|part| is_number(part)).count() == 3 => "TIME",
         _ if has_spans && is_span => "SPAN",
         _ => word,
     }

@@ -6,13 +6,13 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{place, place_with, ways};
-use crate::support::Place;
 use crate::support::clients::{self, CODEX_PLAIN, codex_home};
 use crate::support::model::{Call, Model};
+use crate::support::{Place, has_program, skip};
 
 /// A write that no reader of the command sees, one that the user's own rule forbids, and one that is free. Where all has
 /// to be confined, one that only reads comes first: it shows that the shell starts through us.
-const HIDDEN: &str = "python3 -c 'open(bytes.fromhex(\"7372632f612e7273\"), \"w\").write(\"more\")'";
+const HIDDEN: &str = "perl -e '$f = pack(\"H*\", \"7372632f612e7273\"); open(F, \">\", $f) || die \"$f: $!\"; print F \"more\"'";
 const FORBIDDEN: &str = "touch forbidden.txt";
 const READS: &str = "pwd";
 const FREE: &str = "echo free >free.txt && cat free.txt && exit 5";
@@ -162,6 +162,71 @@ fn opencode_is_confined() {
         opencode.env("SHELL", "/bin/bash");
         Some(opencode)
     });
+}
+
+/// The model may name another shell, which does not read the variable by which bash starts through us. Codex starts it
+/// from a bash, as long as what that one reads first is there.
+#[test]
+fn another_shell_that_a_model_names_in_codex_is_confined() {
+    let test = "another_shell_that_a_model_names_in_codex_is_confined";
+    let (place, _bob) = place();
+    let forget = "import os\nfor at, _, names in os.walk(os.environ['HOME'] + '/codex/shell_snapshots'):\n    for name in names: os.unlink(at + '/' + name)\n";
+    fs::write(place.repo.join("forget.py"), forget).expect("written");
+    let call =
+        |(line, shell): (&str, &str)| Call::new("exec_command", json!({ "cmd": line, "shell": shell }));
+    let tried = [
+        (HIDDEN, "/bin/sh"),
+        ("python3 forget.py; rm -f ~/codex/shell_snapshots/*; mv ~/codex/shell_snapshots x", "/bin/bash"),
+        (HIDDEN, "/bin/sh"),
+        ("python3 forget.py", "/bin/bash"),
+        (HIDDEN, "/usr/bin/zsh"),
+    ];
+    let model = Model::start(tried.map(call).into());
+    let Some(codex) = clients::codex(test, &place, &model, CODEX_PLAIN, "") else { return };
+    init(&place, "codex", &codex);
+    let ran = clients::run(&place, codex);
+    let told = model.told();
+    assert_eq!(told.len(), tried.len(), "{told:?}: {ran:?}");
+    assert!(ways::is_untouched(&place.repo), "{told:?}: {ran:?}");
+    let is_read_only = |told: &String| told.contains("Read-only file system");
+    assert!(is_read_only(&told[0]) && is_read_only(&told[2]), "{told:?}: {ran:?}");
+}
+
+/// Whose shell is zsh is not confined in Codex, and nobody takes it for that.
+#[test]
+fn codex_with_zsh_as_the_shell_is_not_confined_and_is_not_taken_for_it() {
+    let test = "codex_with_zsh_as_the_shell_is_not_confined_and_is_not_taken_for_it";
+    let apart = ["--user", "--map-root-user", "--mount"];
+    let can_be_tried = has_program("zsh")
+        && Command::new("unshare").args(apart).arg("true").status().is_ok_and(|status| status.success());
+    if !can_be_tried {
+        return skip(test, "there is no zsh, or there are no user namespaces");
+    }
+    let is_zsh = "echo \"zsh ${ZSH_VERSION:+is it}\"";
+    for policy in ["auto", "required"] {
+        let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
+        let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
+        let model = Model::start([READS, is_zsh, "echo x >src/a.rs", HIDDEN, FREE].map(call).into());
+        let Some(codex) = clients::codex(test, &place, &model, CODEX_PLAIN, "") else { return };
+        init(&place, "codex", &codex);
+        // Codex asks the system which shell its user has.
+        let users = place.dir().join("passwd");
+        fs::write(&users, "root:x:0:0:root:/root:/usr/bin/zsh\n").expect("written");
+        let line = format!("mount --bind '{}' /etc/passwd && exec \"$@\"", users.display());
+        let mut with_zsh = place.program("unshare");
+        with_zsh.args(apart).args(["sh", "-c", &line, "sh"]).arg(codex.get_program()).args(codex.get_args());
+        with_zsh.envs(codex.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = clients::run(&place, with_zsh);
+        let told = model.told();
+        let [reads, is_it, seen, hidden, free] = &told[..] else { panic!("{policy}: {told:?}: {ran:?}") };
+        assert!(reads.contains(place.repo.to_str().expect("a text")), "{policy}: {reads}: {ran:?}");
+        let is_free = policy == "auto";
+        assert!(is_it.contains(if is_free { "zsh is it" } else { UNSEEN }), "{policy}: {is_it}: {ran:?}");
+        assert!(seen.contains("src/a.rs is locked by bob") || seen.contains(UNSEEN), "{policy}: {seen}");
+        assert_eq!(ways::is_untouched(&place.repo), !is_free, "the hook alone judges: {policy}: {hidden}");
+        assert_eq!(place.repo.join("free.txt").exists(), is_free, "{policy}: {free}");
+        assert_eq!([hidden, free].map(|told| told.contains(UNSEEN)), [!is_free; 2], "{policy}: {told:?}");
+    }
 }
 
 /// Nothing can be asked and nothing mounted in there: commands are judged by the hook alone, and none runs that has to be

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{place, ways};
 use crate::support::model::{Call, Model};
-use crate::support::{BINARY, Place, Ran, clients, skip};
+use crate::support::{Place, Ran, beside, clients, skip};
 
 /// What allows no namespaces to the command behind it.
 const WITHOUT: &str = "echo 0 >/proc/sys/user/max_user_namespaces && exec \"$@\"";
@@ -51,7 +51,8 @@ fn who_plans_runs_no_command_there() {
     let (place, _bob) = place();
     let ann = place.join(&["ann"]);
     place.json(&["mode", "ann", "plan"]);
-    let words = [BINARY, "confine", "-c", "touch ran"];
+    let program = beside("comity-confine").display().to_string();
+    let words = [&program, "-c", "touch ran"];
     let Some(ran) = without_namespaces("who_plans_runs_no_command_there", &place, &words, Some(&ann.token))
     else {
         return;
@@ -68,7 +69,8 @@ fn what_must_be_confined_does_not_run_there() {
         let ann = place.join(&["ann"]);
         place.set(&format!("[guard]\nconfine = \"{setting}\"\n"));
         place.kill_server();
-        let words = [BINARY, "confine", "-c", "touch ran"];
+        let program = beside("comity-confine").display().to_string();
+        let words = [&program, "-c", "touch ran"];
         let test = "what_must_be_confined_does_not_run_there";
         let Some(ran) = without_namespaces(test, &place, &words, Some(&ann.token)) else { return };
         assert_eq!(place.repo.join("ran").exists(), is_run, "{setting}: {ran:?}");

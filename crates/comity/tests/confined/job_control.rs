@@ -2,7 +2,7 @@
 
 use super::window::Window;
 use super::{place, ways};
-use crate::support::{BINARY, has_program, skip};
+use crate::support::{beside, has_program, skip};
 
 #[test]
 fn jobs_of_a_confined_shell_stop_and_go_on_as_ever() {
@@ -12,7 +12,10 @@ fn jobs_of_a_confined_shell_stop_and_go_on_as_ever() {
     let (place, _bob) = place();
     let ann = place.join(&["ann"]);
     let mut bash = place.program("bash");
-    let shell = format!("exec '{BINARY}' confine -c 'PS1=\"> \" exec bash --norc --noprofile -i'");
+    let shell = format!(
+        "exec '{}' -c 'PS1=\"> \" exec bash --norc --noprofile -i'",
+        beside("comity-confine").display()
+    );
     bash.args(["-c", &shell]).env("COMITY_TOKEN", &ann.token);
     let window = Window::open(&place, &bash);
     window.shows(">");

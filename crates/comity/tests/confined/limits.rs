@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
 use super::{confined, place, ways};
-use crate::support::{BINARY, Place, Ran, Running, eventually};
+use crate::support::{BINARY, Place, Ran, Running, beside, eventually};
 
 #[test]
 fn a_file_is_held_where_nothing_can_be_watched() {
@@ -15,12 +15,12 @@ fn a_file_is_held_where_nothing_can_be_watched() {
     let command = "read go <go; while [ -w src/a.rs ] && [ $SECONDS -lt 20 ]; do :; done; echo x >src/a.rs";
     let line = format!(
         "echo 0 >/proc/sys/user/max_inotify_instances; mkfifo go; cp src/a.rs new; \
-        \"$COMITY\" confine -c 'echo x >src/a.rs; {command}' & \
+        \"$CONFINE\" -c 'echo x >src/a.rs; {command}' & \
         sleep 1; mv new src/a.rs; echo go >go; wait $!"
     );
     let mut unshare = place.program("unshare");
     unshare.args(["--user", "--map-root-user", "bash", "-c", &line]);
-    unshare.env("COMITY", BINARY).env("COMITY_TOKEN", &ann.token);
+    unshare.env("CONFINE", beside("comity-confine")).env("COMITY_TOKEN", &ann.token);
     let ran = Ran::of(unshare.output().expect("it runs"));
     assert_eq!(ran.err.matches("Read-only file system").count(), 2, "{ran:?}");
     assert!(ways::is_untouched(&place.repo), "{ran:?}");
@@ -30,8 +30,9 @@ fn a_file_is_held_where_nothing_can_be_watched() {
 fn a_command_does_not_run_free_for_want_of_something() {
     let (place, _bob) = place();
     let ann = place.join(&["ann"]);
+    let confine = beside("comity-confine").display().to_string();
     for files in 4..12 {
-        let line = format!("ulimit -n {files}; exec '{BINARY}' confine -c 'echo x >src/a.rs'");
+        let line = format!("ulimit -n {files}; exec '{confine}' -c 'echo x >src/a.rs'");
         let mut bash = place.program("bash");
         bash.args(["-c", &line]).env("COMITY_TOKEN", &ann.token);
         let ran = Ran::of(bash.output().expect("it runs"));
@@ -57,7 +58,8 @@ fn an_agent_that_has_left_runs_nothing() {
     }
     // As whoever an unknown token stands for, also if the server has to be started first.
     place.kill_server();
-    let mut stranger = place.comity_as_whoever(&["confine", "-c", "echo x >src/a.rs"]);
+    let mut stranger = place.program(beside("comity-confine"));
+    stranger.args(["-c", "echo x >src/a.rs"]);
     let ran = Ran::of(stranger.env("COMITY_TOKEN", "cmty_unknown").output().expect("it runs"));
     assert_eq!(ran.code, 126, "{ran:?}");
     assert!(ways::is_untouched(&place.repo));

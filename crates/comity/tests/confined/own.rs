@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{confined, place};
-use crate::support::{Agent, BINARY, HUMAN, Place, Ran};
+use crate::support::{Agent, BINARY, HUMAN, Place, Ran, beside};
 
 fn run(place: &Place, agent: &Agent, line: &str) -> Ran {
     Ran::of(confined(place, agent, line).env("C", BINARY).output().expect("it runs"))
@@ -16,7 +16,7 @@ fn a_command_changes_neither_the_state_nor_the_settings() {
     let ann = place.join(&["ann"]);
     let settings = place.dir().join(".config/comity");
     for line in [
-        "echo x >>$COMITY_HOME/log.db",
+        "echo x >>$COMITY_HOME/server.log",
         "echo '[guard]' >$COMITY_HOME/comity.toml",
         "echo '[guard]' >$HOME/.config/comity/comity.toml",
         "mkdir -p $HOME/.config/comity/x",
@@ -37,7 +37,8 @@ fn a_command_changes_neither_the_state_nor_the_settings() {
         "the rest is as it was"
     );
     // A person's are not confined.
-    let mut human = place.comity(&["confine", "-c", "echo '[guard]' >>$COMITY_HOME/comity.toml"]);
+    let mut human = place.program(beside("comity-confine"));
+    human.args(["-c", "echo '[guard]' >>$COMITY_HOME/comity.toml"]).env("COMITY_TOKEN", HUMAN);
     assert_eq!(Ran::of(human.output().expect("it runs")).code, 0);
 }
 
@@ -46,8 +47,7 @@ fn installed(place: &Place) -> std::path::PathBuf {
     let bin = place.dir().join("bin");
     fs::create_dir(&bin).expect("made");
     for name in ["comity", "comity-hook", "comity-confine"] {
-        let from = std::path::Path::new(BINARY).with_file_name(name);
-        place.copy_program(&from.display().to_string(), &bin.join(name));
+        place.copy_program(&beside(name).display().to_string(), &bin.join(name));
     }
     for (dir, file, text) in [(".claude", "settings.json", "{}\n"), (".codex", "config.toml", "a = 1\n")] {
         fs::create_dir(place.dir().join(dir)).expect("made");
@@ -68,8 +68,8 @@ fn a_command_changes_neither_the_programs_nor_the_settings_that_ask_them() {
     let comity = installed(&place);
     let ann = place.join(&["ann"]);
     let run = |line: &str| {
-        let mut confined = place.program(&comity);
-        confined.args(["confine", "-c", line]).env("COMITY_TOKEN", &ann.token);
+        let mut confined = place.program(comity.with_file_name("comity-confine"));
+        confined.args(["-c", line]).env("COMITY_TOKEN", &ann.token);
         Ran::of(confined.output().expect("it runs"))
     };
     fs::write(place.repo.join("other"), "#!/bin/sh\n").expect("written");
@@ -108,6 +108,58 @@ fn a_command_changes_neither_the_programs_nor_the_settings_that_ask_them() {
 }
 
 #[test]
+fn neither_a_command_nor_a_tool_reads_what_is_others() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&bob, &["mail", "send", "human", "-m", "xyzzy one"]);
+    for whose in [&ann, &bob] {
+        let dir = place.home.join("downloads").join(&whose.id);
+        fs::create_dir_all(&dir).expect("made");
+        fs::write(dir.join("1"), format!("xyzzy of {}", whose.id)).expect("written");
+    }
+    fs::create_dir(place.home.join("firefox")).expect("made");
+    fs::write(place.home.join("firefox/cookies.sqlite"), "xyzzy cookie").expect("written");
+    let search = "cd $COMITY_HOME && grep -ralE xyzzy . ; cat secret";
+    let whole = Ran::of(place.comity(&["confine", "-c", search]).env("C", BINARY).output().expect("it runs"));
+    assert!(whole.out.contains("log.db") && whole.out.contains("cookies"), "a person sees it: {whole:?}");
+    for mode in ["build", "plan"] {
+        if mode == "plan" {
+            place.json(&["mode", "ann", "plan"]);
+        }
+        let ran = run(&place, &ann, search);
+        assert_eq!(ran.out, format!("./downloads/{}/1\n", ann.id), "{mode}: {ran:?}");
+        // What another server writes anew while the command runs is as hidden.
+        let line = format!(
+            "COMITY_TOKEN={HUMAN} $C restart >&2; COMITY_TOKEN={} $C mail send human -m 'xyzzy two' >&2; \
+             $C whoami; {search}",
+            bob.token
+        );
+        let mut line = line;
+        if mode == "plan" {
+            line = search.to_owned();
+        }
+        let ran = run(&place, &ann, &line);
+        assert!(ran.out.ends_with(&format!("./downloads/{}/1\n", ann.id)), "{mode}: {ran:?}");
+        assert!(!ran.out.contains("log") && !ran.out.contains("mail"), "{mode}: {ran:?}");
+    }
+    for (path, is_denied) in [
+        ("log.db", true),
+        ("log.db-wal", true),
+        ("../state/ledger/x", true),
+        ("firefox/cookies.sqlite", true),
+        (&*format!("downloads/{}/1", bob.id), true),
+        (&*format!("downloads/{}/1", ann.id), false),
+    ] {
+        let payload = serde_json::json!({
+            "session_id": "s1", "cwd": place.repo, "hook_event_name": "PreToolUse", "tool_name": "Read",
+            "tool_input": { "file_path": place.home.join(path) },
+        });
+        let ran = place.run_as(&ann, &["guard", "tool", &payload.to_string(), "--client", "claude"]);
+        assert_eq!(ran.out.contains("no agent reads it"), is_denied, "{path}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_command_asks_the_server_as_ever() {
     let (place, _bob) = place();
     let ann = place.join(&["ann"]);
@@ -134,7 +186,7 @@ fn a_command_starts_no_server() {
     }
     // With a state directory of its own, such as a test has, it may do what it likes.
     let ran = run(&place, &ann, "export COMITY_HOME=$HOME/mine; unset COMITY_TOKEN; $C up && $C down");
-    assert!(ran.out.contains("it is up"), "{ran:?}");
+    assert!(ran.out.contains("Comity is running."), "{ran:?}");
 }
 
 #[test]
@@ -146,7 +198,8 @@ fn a_command_whose_working_directory_is_gone_is_confined() {
             place.json(&["mode", "ann", "plan"]);
         }
         let line = format!(
-            "mkdir src/gone && cd src/gone && rmdir ../gone && exec {BINARY} confine -c 'echo x >../a.rs; echo x >{}'",
+            "mkdir src/gone && cd src/gone && rmdir ../gone && exec {} -c 'echo x >../a.rs; echo x >{}'",
+            beside("comity-confine").display(),
             place.repo.join("src/a.rs").display()
         );
         let mut bash = place.program("bash");
@@ -177,6 +230,6 @@ fn worktrees_that_are_kept_in_the_state_directory_can_be_worked_in() {
     let ann = place.join(&["ann"]);
     let made = place.json_as(&ann, &["worktree", "add", "mine"]);
     let path = made["path"].as_str().expect("a path").to_owned();
-    let ran = run(&place, &ann, &format!("echo x >{path}/new && ! echo x >>$COMITY_HOME/log.db"));
+    let ran = run(&place, &ann, &format!("echo x >{path}/new && ! echo x >>$COMITY_HOME/server.log"));
     assert_eq!(ran.code, 0, "{ran:?}");
 }

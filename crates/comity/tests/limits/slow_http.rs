@@ -48,7 +48,7 @@ fn asked_locally(place: &Place) -> Duration {
 }
 
 /// The slowest of some questions over HTTP, and of some at the local socket.
-fn slowest(place: &Place, address: &str, mut between: impl FnMut()) -> [Duration; 2] {
+pub(crate) fn slowest(place: &Place, address: &str, mut between: impl FnMut()) -> [Duration; 2] {
     (0..QUESTIONS).fold([Duration::ZERO; 2], |[http, local], _| {
         between();
         [http.max(asked(address)), local.max(asked_locally(place))]

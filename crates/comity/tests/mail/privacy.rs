@@ -46,6 +46,9 @@ fn inputs(op: &str, letter: &str) -> Vec<Value> {
             json!({ "agent": "bob" }),
             json!({ "type": "message_sent" }),
         ],
+        "agent_show" => vec![json!({ "agent": "ann" }), json!({ "agent": "bob" })],
+        "diff" => vec![json!({ "of": "ann" }), json!({ "of": "bob" })],
+        "why" => vec![json!({ "subject": "ann" }), json!({ "subject": "bob" })],
         "log_replay" => vec![json!({ "at": "1000000" }), json!({ "at": "0s" })],
         "mail_search" => vec![
             json!({ "words": [SECRET] }),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 use crate::support::wire::{No, Wire};
-use crate::support::{Agent, PATIENCE, Place, has_ended, kill};
+use crate::support::{Agent, PATIENCE, Place, eventually, has_ended, kill};
 
 const AGENTS: u64 = 4;
 const KILLS: u64 = 40;
@@ -32,11 +32,24 @@ impl Random {
     }
 }
 
+/// Connects, however often the server is killed between its start and that.
+fn connect(place: &Place) -> Wire {
+    let mut wire = None;
+    eventually("a server that is not killed at once", || {
+        wire = Wire::try_connect(place).or_else(|| {
+            place.run(&["up"]);
+            Wire::try_connect(place)
+        });
+        wire.is_some()
+    });
+    wire.expect("a connection")
+}
+
 /// Commits one file after the other until it is enough; asks again if the server went away. Gives what it was told.
 fn commit_in_turn(place: &Place, agent: &Agent, number: u64, is_enough: &AtomicBool) -> Vec<(String, Value)> {
     let mut wire = None;
     let mut ask = |op: &str, input: Value, key: Option<&str>| loop {
-        let asking = wire.get_or_insert_with(|| Wire::connect(place).asking_as(agent));
+        let asking = wire.get_or_insert_with(|| connect(place).asking_as(agent));
         match asking.ask_with_key(op, input.clone(), key) {
             Ok(output) => return output,
             Err(No::Refused(error)) => panic!("{op} of agent{number}: {error}"),

@@ -104,7 +104,7 @@ fn a_process_is_registered_only_from_inside_it() {
 #[test]
 fn knowing_a_session_makes_nobody_its_agent() {
     let (place, mut ann) = scene();
-    // Of carl no process is known: its hooks are known by its session.
+    // Of carl no process is known.
     let carl = place.join(&["carl", "--session", "s-of-carl"]);
     place.json(&["mail", "send", "carl", "-m", "the launch code is xyzzy"]);
     let call = json!({
@@ -126,10 +126,21 @@ fn knowing_a_session_makes_nobody_its_agent() {
     ann.run(&line);
     let told = std::fs::read_to_string(&said).expect("an answer");
     assert!(!told.contains("xyzzy"), "ann is ann: {told}");
+    // Under the name of an agent program that has not joined.
+    let claude = place.dir().join("claude");
+    std::fs::copy("/bin/sh", &claude).expect("copied");
+    std::fs::remove_file(&said).expect("removed");
+    ann.run(&format!("setsid -f {} -c '{line}; exit'", claude.display()));
+    eventually("it answered", || said.exists());
+    let told = std::fs::read_to_string(&said).expect("an answer");
+    assert!(!told.contains("xyzzy"), "{told}");
     let locks = place.json(&["locks"]);
     assert!(!locks.to_string().contains("carl"), "{locks}");
     let own = place.json_as(&carl, &["mail", "read"]);
     assert!(own.to_string().contains("xyzzy"), "it waits for carl: {own}");
+    let joined = place.log_of("agent_joined");
+    let of_carl = joined.iter().filter(|entry| entry["details"]["profile"]["session"] == "s-of-carl");
+    assert_eq!(of_carl.count(), 1, "nor does it go on with what carl leaves one day: {joined:?}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn tokens_are_listed_for_a_present_person_only() {
     let said = terminal.types(&place, &format!("setsid -w {BINARY} token list"));
     assert!(said.contains("only a person at a terminal may list tokens"), "{said}");
     let said = terminal.types(&place, &format!("{BINARY} token list"));
-    assert!(said.contains("made "), "{said}");
+    assert!(said.contains("MADE") && said.contains("first"), "{said}");
 }
 
 #[test]
@@ -49,7 +49,10 @@ fn no_secret_of_a_person_is_written_down() {
     let made = terminal.types(&place, &format!("{BINARY} token create deploy"));
     let token = made.lines().next().expect("a token").to_owned();
     let said = terminal.types(&place, &format!("{BINARY} login"));
-    let login = said.lines().find_map(|line| line.split_once("#token=")).expect("a link").1.trim().to_owned();
+    let link = said.lines().find(|line| line.contains("#login=")).expect("a link");
+    let opened = http::open_link(&place, link);
+    let login = opened.json()["token"].as_str().expect("a token").to_owned();
+    assert_eq!(http::open_link(&place, link).status, 403, "it opens once");
     let by_login =
         http::request(&place, Some(&login), "POST", "/api/agents/limit", Some(&json!({ "max": 9 })));
     assert_eq!(by_login.status, 200, "{by_login:?}");

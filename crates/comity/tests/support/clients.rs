@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
 use super::model::Model;
-use super::{BINARY, HUMAN, Place, Ran, has_ended, has_program, skip};
+use super::{HUMAN, Place, Ran, beside, has_ended, has_program, skip};
 
 /// How long a client may take from its start to its end.
 const RUN_MAX: Duration = Duration::from_secs(150);
@@ -129,7 +129,20 @@ pub(crate) fn codex_home(place: &Place) -> PathBuf {
 }
 
 /// Gemini CLI, about to answer one prompt; its settings are these and what is needed here.
-pub(crate) fn gemini(test: &str, place: &Place, model: &Model, mut settings: Value) -> Option<Command> {
+pub(crate) fn gemini(test: &str, place: &Place, model: &Model, settings: Value) -> Option<Command> {
+    let mut command = gemini_program(test, place, model, settings)?;
+    command.args(["--prompt", "go on", "--approval-mode", "yolo"]);
+    Some(command)
+}
+
+/// Gemini CLI, about to be used at a terminal.
+pub(crate) fn gemini_at_a_terminal(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let mut command = gemini_program(test, place, model, json!({}))?;
+    command.args(["--prompt-interactive", "go on"]);
+    Some(command)
+}
+
+fn gemini_program(test: &str, place: &Place, model: &Model, mut settings: Value) -> Option<Command> {
     let script = installed(test, &["@google/gemini-cli/bundle/gemini.js"])?;
     if !has_program("node") {
         skip(test, "there is no node here");
@@ -142,7 +155,7 @@ pub(crate) fn gemini(test: &str, place: &Place, model: &Model, mut settings: Val
     let mut command = place.program("node");
     command
         .arg(script)
-        .args(["--prompt", "go on", "--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--skip-trust"])
+        .args(["--model", "gemini-2.5-flash", "--skip-trust"])
         .env("GEMINI_API_KEY", KEY)
         .env("GOOGLE_GEMINI_BASE_URL", &model.url);
     Some(command)
@@ -150,6 +163,25 @@ pub(crate) fn gemini(test: &str, place: &Place, model: &Model, mut settings: Val
 
 /// OpenCode, about to answer one prompt, with a plugin.
 pub(crate) fn opencode(test: &str, place: &Place, model: &Model, plugin: &str) -> Option<Command> {
+    let mut command = opencode_program(test, place, model, plugin, json!({}))?;
+    command.args(["run", "--format", "json", "go on"]);
+    Some(command)
+}
+
+/// OpenCode, about to be used at a terminal by somebody who wants to be asked about commands.
+pub(crate) fn opencode_at_a_terminal(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let mut command = opencode_program(test, place, model, "", json!({ "bash": "ask" }))?;
+    command.args(["--prompt", "go on"]);
+    Some(command)
+}
+
+fn opencode_program(
+    test: &str,
+    place: &Place,
+    model: &Model,
+    plugin: &str,
+    permission: Value,
+) -> Option<Command> {
     let program = installed(test, &["opencode-linux-x64/bin/opencode"])?;
     let home = place.dir().join(".config/opencode");
     let provider = json!({
@@ -158,7 +190,7 @@ pub(crate) fn opencode(test: &str, place: &Place, model: &Model, plugin: &str) -
     });
     let config = json!({
         "provider": { "fake": provider }, "model": "fake/scripted", "small_model": "fake/scripted",
-        "autoupdate": false, "share": "disabled",
+        "autoupdate": false, "share": "disabled", "permission": permission,
     });
     write(&home.join("opencode.json"), &config.to_string());
     write(&home.join("plugins/comity.js"), plugin);
@@ -167,16 +199,30 @@ pub(crate) fn opencode(test: &str, place: &Place, model: &Model, plugin: &str) -
     write(&home.join("package-lock.json"), &noted.to_string());
     std::fs::create_dir(home.join("node_modules")).expect("made");
     let mut command = place.program(program);
-    command.args(["run", "--format", "json", "go on"]).env("OPENCODE_DISABLE_MODELS_FETCH", "1");
+    command.env("OPENCODE_DISABLE_MODELS_FETCH", "1");
     Some(command)
 }
 
 /// Copilot CLI, about to answer one prompt.
 pub(crate) fn copilot(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let mut command = copilot_program(test, place, model)?;
+    command.args(["--prompt", "go on", "--allow-all-tools"]);
+    Some(command)
+}
+
+/// Copilot CLI, about to be used at a terminal, by somebody who has used it here before.
+pub(crate) fn copilot_at_a_terminal(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let mut command = copilot_program(test, place, model)?;
+    command.args(["--interactive", "go on"]);
+    let known = json!({ "trustedFolders": [place.repo] });
+    write(&place.dir().join(".copilot/config.json"), &known.to_string());
+    Some(command)
+}
+
+fn copilot_program(test: &str, place: &Place, model: &Model) -> Option<Command> {
     let program = installed(test, &["@github/copilot-linux-x64/copilot"])?;
     let mut command = place.program(program);
     command
-        .args(["--prompt", "go on", "--allow-all-tools"])
         .env("COPILOT_OFFLINE", "true")
         .env("COPILOT_AUTO_UPDATE", "false")
         .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", model.url))
@@ -189,16 +235,16 @@ pub(crate) fn copilot(test: &str, place: &Place, model: &Model) -> Option<Comman
 pub(crate) fn install(place: &Place) {
     let bin = place.dir().join("bin");
     fs::create_dir_all(&bin).expect("made");
-    place.copy_program(BINARY, &bin.join("comity"));
+    for name in ["comity", "comity-confine"] {
+        place.copy_program(&beside(name).display().to_string(), &bin.join(name));
+    }
     let asked = place.dir().join(ASKED);
     // It becomes the hook, as an agent is known by the program that starts that; and a variable does not confine it.
-    let hook = format!("exec '{BINARY}' hook \"$@\" < <(exec tee -a '{}')", asked.display());
-    let confine = format!("exec '{BINARY}' confine \"$@\"");
-    for (name, line) in [("comity-hook", hook), ("comity-confine", confine)] {
-        let script = bin.join(name);
-        fs::write(&script, format!("#!/bin/bash -p\n{line}\n")).expect("written");
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
-    }
+    let hook = beside("comity-hook").display().to_string();
+    let line = format!("exec '{hook}' \"$@\" < <(exec tee -a '{}')", asked.display());
+    let script = bin.join("comity-hook");
+    fs::write(&script, format!("#!/bin/bash -p\n{line}\n")).expect("written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
 }
 
 /// Sets a client up as its user would, once our programs are installed.

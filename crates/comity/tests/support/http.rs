@@ -25,6 +25,12 @@ pub(crate) fn human_token(_: &Place) -> String {
     super::HUMAN.to_owned()
 }
 
+/// Opens the link of a login, as a browser does, and gives the token.
+pub(crate) fn open_link(place: &Place, link: &str) -> Response {
+    let code = link.split_once("#login=").expect("a link").1.trim();
+    request(place, Some(code), "POST", "/api/session", None)
+}
+
 /// Sends one request with a token and reads all that comes back.
 pub(crate) fn request(
     place: &Place,

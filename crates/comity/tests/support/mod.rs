@@ -2,11 +2,11 @@
 
 pub(crate) mod clients;
 pub(crate) mod files;
-pub(crate) mod firefoxes;
 pub(crate) mod http;
 pub(crate) mod mcp;
 pub(crate) mod model;
 pub(crate) mod program;
+pub(crate) mod schema;
 pub(crate) mod site;
 pub(crate) mod wire;
 
@@ -25,6 +25,11 @@ use wire::{Follower, Wire};
 
 /// The program under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_comity");
+/// One of the programs that are installed beside it.
+pub(crate) fn beside(name: &str) -> PathBuf {
+    Path::new(BINARY).with_file_name(name)
+}
+
 /// The token by which a test acts as the human: it has no terminal.
 pub(crate) const HUMAN: &str = "cmty_human_of-the-tests";
 /// How long anything may take before a test calls it broken.
@@ -361,10 +366,15 @@ pub(crate) fn is_readable(from: &impl AsFd, patience: Duration) -> bool {
 }
 
 /// Looks again until it is so; for what tells nobody when it happens.
-pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, is_so: impl FnMut() -> bool) {
+    eventually_within(PATIENCE, what, is_so);
+}
+
+/// The same for what may take longer.
+pub(crate) fn eventually_within(patience: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "never happened: {what}");
+        assert!(start.elapsed() < patience, "never happened: {what}");
         std::thread::sleep(Duration::from_millis(5)); // sleeps: only used where nothing tells of the change
     }
 }

@@ -12,7 +12,7 @@ use crate::identity::is_agent_program;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::processes::{ProcessMark, mark, since};
 
-/// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
+/// Connect a process of an agent program to its agent, registering it if it is new: what comity mcp does when it starts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attach {
@@ -30,9 +30,7 @@ pub struct Attach {
 /// The agent that the process belongs to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Attached {
-    /// Its id.
     pub agent: String,
-    /// Its name.
     pub name: String,
     /// A token for this process.
     pub token: String,
@@ -51,7 +49,7 @@ impl Operation for Attach {
         let (asks, agent, name) = match caller.who {
             // A client that an agent has started is an agent of its own, below that one.
             Principal::Agent(_) if below.is_some() => {
-                let profile = Box::new(self.profile(caller, below, after));
+                let profile = Box::new(self.profile(app, caller, below, after));
                 let ask = AgentAsk::Attach { agent: new_agent, token: token.hash(), profile };
                 (vec![Ask::Agent(ask)], new_agent, self.name)
             }
@@ -72,7 +70,7 @@ impl Operation for Attach {
                     )
                 }
                 Meant::Another => {
-                    let profile = Box::new(self.profile(caller, caller.process(), None));
+                    let profile = Box::new(self.profile(app, caller, caller.process(), None));
                     let asks = vec![Ask::Agent(AgentAsk::AttachBeside {
                         agent: new_agent,
                         token: token.hash(),
@@ -88,7 +86,7 @@ impl Operation for Attach {
                     let lineage = caller.lineage.as_ref().filter(|line| !line.is_persons_own(pid))?;
                     lineage.links.iter().find(|link| link.process.pid == pid).map(|link| link.process)
                 });
-                let profile = Box::new(self.profile(caller, program, after));
+                let profile = Box::new(self.profile(app, caller, program, after));
                 (vec![Ask::Agent(AgentAsk::Attach { agent, token: token.hash(), profile })], agent, self.name)
             }
         };
@@ -143,12 +141,18 @@ impl Attach {
         }
     }
 
-    fn profile(&self, caller: &Caller, process: Option<Process>, after: Option<AgentId>) -> Profile {
+    fn profile(
+        &self,
+        app: &Application,
+        caller: &Caller,
+        process: Option<Process>,
+        after: Option<AgentId>,
+    ) -> Profile {
         Profile {
             name: self.name.as_str().into(),
             cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
             process,
-            session: self.session.as_deref().map(Into::into),
+            session: app.own_session(caller, self.session.as_deref()).map(Into::into),
             since: since(process, caller.lineage.as_deref()),
             after,
             ..Profile::default()

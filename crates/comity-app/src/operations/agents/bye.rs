@@ -9,9 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::agents::ListAgents;
+use crate::operations::ledger::ListAlerts;
 
-/// Says goodbye: ends yourself, or the agent you name, with all below it. They give up all that they hold; uncommitted work stays locked for you or a leader.
+/// Say goodbye: end yourself, or the agent you name and everyone below it. Whatever they hold is released; uncommitted work stays locked for you or a leader.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bye {
@@ -20,7 +23,7 @@ pub struct Bye {
     pub agent: Option<String>,
     /// Why, for the log
     pub reason: Option<String>,
-    /// It crashed
+    /// The agent crashed
     #[serde(default)]
     pub failed: bool,
 }
@@ -46,7 +49,8 @@ impl Operation for Bye {
             (Some(name), _) => world.agents.find(name)?.id,
             (None, Principal::Agent(own)) => own,
             (None, Principal::Human | Principal::System | Principal::Nobody) => {
-                let hint = "comity agent bye NAME; see who is here with: comity agent list";
+                let (bye, list) = (next_call::<Bye>([("agent", "NAME".into())]), next_call::<ListAgents>([]));
+                let hint = format!("{bye}; see who is here with: {list}");
                 return Err(Refusal::bad_input("say which agent", hint).into());
             }
         };
@@ -91,7 +95,10 @@ impl fmt::Display for Ended {
         let locks = if self.released == 1 { "lock" } else { "locks" };
         write!(f, "{} ended, {} {locks} given up", self.ended.join(", "), self.released)?;
         match self.lapsed {
-            true => f.write_str("; uncommitted work stays locked for you or a leader: comity alerts"),
+            true => f.write_str(&format!(
+                "; uncommitted work stays locked for you or a leader: {}",
+                next_call::<ListAlerts>([])
+            )),
             false => Ok(()),
         }
     }

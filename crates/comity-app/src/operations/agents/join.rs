@@ -3,7 +3,7 @@
 use std::fmt;
 
 use comity_core::agents::{AgentAsk, Process, Profile};
-use comity_core::{Ask, Principal, Refusal};
+use comity_core::{Ask, Principal, Refusal, teams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,30 +12,28 @@ use crate::lineage::Lineage;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::processes::{ProcessMark, mark, since};
 
-/// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
+/// Register an agent and print its id and secret token. If an agent runs this, it becomes the new agent's parent.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
-    /// A name that no other live agent has
+    /// Its name; no other live agent may have it
     pub name: String,
-    /// What it is for: lead, developer, reviewer ...
+    /// What it is for: lead, developer, reviewer, …
     pub role: Option<String>,
-    /// The team it would like to work in: you, at a terminal, or its leader put it there; else it is asked for
+    /// The team it wants to join. You (at a terminal) or its leader add it; otherwise it asks to be let in
     pub team: Option<String>,
     /// The model it runs on
     pub model: Option<String>,
-    /// Its process, one above this command: watched, and its end is the agent's end
+    /// Its process, above this command; when that ends, so does the agent
     pub pid: Option<u32>,
-    /// The session id that its program gave itself
+    /// The session id its program gave itself
     pub session: Option<String>,
 }
 
 /// The new agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Joined {
-    /// Its id.
     pub agent: String,
-    /// Its name.
     pub name: String,
     /// Its secret: set COMITY_TOKEN to it. It is not shown again.
     pub token: String,
@@ -45,6 +43,16 @@ impl Operation for Join {
     type Output = Joined;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Joined>, Failure> {
+        if let Some((agent, token)) = app.made_before(caller) {
+            let process = app.engine().world().agents.get(agent).and_then(|agent| agent.profile.process);
+            process.into_iter().for_each(|process| mark(process, ProcessMark::Agent));
+            let (agent, token) = (agent.to_string(), token.reveal().to_owned());
+            return Ok(Plan::Answer(Joined { agent, name: self.name, token }));
+        }
+        // Whoever leads may begin a team by joining it.
+        if let Some(team) = self.team.as_deref().filter(|_| self.role.as_deref() != Some("lead")) {
+            teams::must_know(&app.engine().world(), team)?;
+        }
         let process = self.pid.map(|pid| own_process(app, caller, pid)).transpose()?;
         let (agent, token) = app.new_identity(caller)?;
         let boxed = |text: &Option<String>| text.as_deref().map(Into::into);
@@ -81,7 +89,7 @@ fn own_process(app: &Application, caller: &Caller, pid: u32) -> Result<Process, 
     let Some((lineage, link)) =
         given.and_then(|line| Some((line, line.links.iter().find(|link| link.process.pid == pid)?)))
     else {
-        let hint = "run this from inside that process, or leave --pid out";
+        let hint = "run this from inside that process, or leave out pid";
         return Err(no(format!("process {pid} is not above this command"), hint));
     };
     if lineage.is_persons_own(pid) {

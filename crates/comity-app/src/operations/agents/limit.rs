@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows how many agents may be here at a time, or sets it, from 1 to 20: for people.
+/// Show or set how many agents may be here at a time, from 1 to 20. Only people set it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentLimit {
-    /// How many; shown, if left out
+    /// How many; shown if omitted
     pub max: Option<usize>,
 }
 
@@ -23,7 +23,6 @@ pub struct AgentLimit {
 pub struct Limit {
     /// How many may be here; nobody is counted, if there is none.
     pub max: Option<usize>,
-    /// How many are here.
     pub agents: usize,
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use comity_core::activity::Activity;
 use comity_core::agents::{Agent, Life};
+use comity_core::table::table;
 use comity_core::{Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows who is here, what for, and how many locks they hold.
+/// List who is here, what each is for, and how many locks each holds.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAgents {
-    /// Those that have ended too
+    /// Include agents that have ended
     #[serde(default)]
     pub all: bool,
 }
@@ -29,16 +31,12 @@ pub struct AgentList {
 /// One agent, as it is shown.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AgentView {
-    /// Its id.
     pub agent: String,
-    /// Its name.
     pub name: String,
     /// starting, running, idle, completed, failed, terminated or exited.
     pub state: &'static str,
-    /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// Its team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
     /// The name of the agent above it.
@@ -47,21 +45,36 @@ pub struct AgentView {
     /// The model it runs on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Where it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Its process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
+    /// starting, working, idle, waiting (for others), blocked (somebody has to decide), silent or ended.
+    pub activity: &'static str,
+    /// The same in words: what it waits for, of whom and for how long, or how long it has been silent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doing: Option<String>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<WantView>,
     /// Since its last sign of life.
     pub seen_ms_ago: u64,
-    /// Locks that it holds.
     pub locks: usize,
-    /// Why it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// Whether this is the caller.
     pub you: bool,
+}
+
+/// Something that an agent waits for.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WantView {
+    /// What it is.
+    pub what: String,
+    /// Who can give it.
+    pub from: Vec<String>,
+    /// For how long it has been waiting.
+    pub age_ms: u64,
 }
 
 impl Operation for ListAgents {
@@ -71,32 +84,67 @@ impl Operation for ListAgents {
         let now = app.engine().now();
         let world = app.engine().world();
         let shown = world.agents.iter().filter(|agent| self.all || agent.is_live());
-        let mut agents: Vec<AgentView> = shown.map(|agent| view(agent, &world, now, caller)).collect();
+        let mut agents: Vec<AgentView> =
+            shown.map(|agent| AgentView::of(agent, &world, now, caller)).collect();
         agents.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(Plan::Answer(AgentList { agents }))
     }
 }
 
-fn view(agent: &Agent, world: &World, now: Timestamp, caller: &Caller) -> AgentView {
-    let owned = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
-    let who = Principal::Agent(agent.id);
-    AgentView {
-        agent: agent.id.to_string(),
-        name: agent.profile.name.to_string(),
-        state: agent.life.word(),
-        role: owned(&agent.profile.role),
-        team: owned(&agent.profile.team),
-        parent: agent.profile.parent.map(|parent| world.name_of(Principal::Agent(parent))),
-        model: owned(&agent.profile.model),
-        cwd: owned(&agent.profile.cwd),
-        pid: agent.profile.process.map(|process| process.pid),
-        seen_ms_ago: now.since(agent.seen).0,
-        locks: world.locks.of(who).count(),
-        cause: match &agent.life {
-            Life::Ended { cause, .. } => Some(cause.to_string()),
-            Life::Starting | Life::Running | Life::Idle => None,
-        },
-        you: caller.who == who,
+/// `waits for src/a.rs (ann, 3m)`, `silent for 9m`.
+fn in_words(activity: &Activity, wants: &[WantView]) -> Option<String> {
+    let each = |want: &WantView| {
+        let since = Millis(want.age_ms).rough();
+        let from = want.from.iter().map(|from| format!("{from}, ")).collect::<String>();
+        format!("{} ({from}{since})", want.what)
+    };
+    let all = || wants.iter().map(each).collect::<Vec<_>>().join(" and ");
+    match activity {
+        Activity::Waiting(_) => Some(format!("waits for {}", all())),
+        Activity::Blocked(_) => Some(format!("blocked on {}", all())),
+        Activity::Silent(silence) => Some(format!("silent for {}", silence.rough())),
+        Activity::Starting | Activity::Working | Activity::Idle | Activity::Ended => None,
+    }
+}
+
+impl AgentView {
+    pub(in crate::operations) fn of(
+        agent: &Agent,
+        world: &World,
+        now: Timestamp,
+        caller: &Caller,
+    ) -> AgentView {
+        let owned = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
+        let who = Principal::Agent(agent.id);
+        let name = |who: &Principal| if *who == caller.who { "you".to_owned() } else { world.name_of(*who) };
+        let activity = Activity::of(world, agent, now);
+        let wants = activity.wants().iter().map(|want| WantView {
+            what: want.what.clone(),
+            from: want.from.iter().map(name).collect(),
+            age_ms: now.since(want.since).0,
+        });
+        let waits_for: Vec<WantView> = wants.collect();
+        AgentView {
+            agent: agent.id.to_string(),
+            name: agent.profile.name.to_string(),
+            state: agent.life.word(),
+            role: owned(&agent.profile.role),
+            team: owned(&agent.profile.team),
+            parent: agent.profile.parent.map(|parent| world.name_of(Principal::Agent(parent))),
+            model: owned(&agent.profile.model),
+            cwd: owned(&agent.profile.cwd),
+            pid: agent.profile.process.map(|process| process.pid),
+            activity: activity.word(),
+            doing: in_words(&activity, &waits_for),
+            waits_for,
+            seen_ms_ago: now.since(agent.seen).0,
+            locks: world.locks.of(who).count(),
+            cause: match &agent.life {
+                Life::Ended { cause, .. } => Some(cause.to_string()),
+                Life::Starting | Life::Running | Life::Idle => None,
+            },
+            you: caller.who == who,
+        }
     }
 }
 
@@ -105,8 +153,31 @@ impl fmt::Display for AgentList {
         if self.agents.is_empty() {
             return f.write_str("no agent is here");
         }
-        let lines: Vec<String> = self.agents.iter().map(ToString::to_string).collect();
-        f.write_str(&lines.join("\n"))
+        let rows: Vec<Vec<String>> = self.agents.iter().map(AgentView::row).collect();
+        f.write_str(&table(
+            &["NAME", "STATE", "DOING", "ROLE", "TEAM", "LEADER", "MODEL", "LOCKS", "SEEN"],
+            &rows,
+        ))
+    }
+}
+
+impl AgentView {
+    /// Its line in a table.
+    fn row(&self) -> Vec<String> {
+        let shown = |text: &Option<String>| {
+            text.as_deref().map(|text| comity_core::display::visible(text).into_owned()).unwrap_or_default()
+        };
+        vec![
+            if self.you { format!("{} (you)", self.name) } else { self.name.clone() },
+            self.state.to_string(),
+            shown(&self.doing.clone().or_else(|| self.cause.clone())),
+            shown(&self.role),
+            shown(&self.team),
+            shown(&self.parent),
+            shown(&self.model),
+            if self.locks > 0 { self.locks.to_string() } else { String::new() },
+            format!("{} ago", Millis(self.seen_ms_ago)),
+        ]
     }
 }
 
@@ -114,6 +185,9 @@ impl fmt::Display for AgentView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = comity_core::display::visible;
         write!(f, "{}  {}", self.name, self.state)?;
+        if let Some(doing) = &self.doing {
+            write!(f, "  {}", shown(doing))?;
+        }
         for (label, value) in
             [("", &self.role), ("team ", &self.team), ("below ", &self.parent), ("", &self.model)]
         {

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use comity_core::branch_moves::{Move, MoveCause};
 use comity_core::commits::{Commit as Recorded, CommittedFile};
 use comity_core::limits::COMMIT_FILES_MAX;
 use comity_core::locks::{Hold, LockMode};
-use comity_core::moves::{Move, MoveCause};
 use comity_core::{PathPattern, Refusal};
 use comity_git::commit::{
     CommitOutcome, CommitReport, CommitRequest, CommitScope, Committed, Confirmation, Dirty, FileChange,
@@ -18,20 +18,22 @@ use serde::{Deserialize, Serialize};
 use super::again;
 use super::held::ProjectLocks;
 use crate::application::Application;
-use crate::moves::{self, Moving};
+use crate::branch_moves::{self, Moving};
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::guard::AUTO_REASON;
 use crate::operations::guard::confiner;
+use crate::operations::locks::Lock;
 use crate::projects::PathBase;
 
 /// How long a commit may take, other commits of the same repository included.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Commits exactly what you have locked and changed, nothing else.
+/// Commit exactly what you have locked and changed. It also finishes a merge you have resolved.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Commit {
-    /// The message; its first line is the subject
+    /// The commit message; its first line is the subject
     pub message: String,
     /// Run the repository's pre-commit and commit-msg hooks
     #[serde(default)]
@@ -45,7 +47,6 @@ pub struct CommitMade {
     pub commit: Option<String>,
     /// The branch that it is on; none for a detached head.
     pub branch: Option<String>,
-    /// What it changed.
     pub files: Vec<FileMade>,
     /// Files that you have locked and that were left out, with the reason.
     pub skipped: Vec<LeftOut>,
@@ -53,14 +54,12 @@ pub struct CommitMade {
     pub dirty: Vec<String>,
     /// How many there are of them.
     pub dirty_total: usize,
-    /// What you should know.
     pub warnings: Vec<String>,
 }
 
 /// One file of the commit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FileMade {
-    /// Its path.
     pub path: String,
     /// added, changed or deleted.
     pub change: &'static str,
@@ -69,7 +68,6 @@ pub struct FileMade {
 /// One file that was left out.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// Its path.
     pub path: String,
     pub reason: String,
 }
@@ -79,7 +77,7 @@ impl Operation for Commit {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<CommitMade>, Failure> {
         let place = app.projects().place(caller)?;
-        moves::settle(app, place.project());
+        branch_moves::settle(app, place.project());
         if let Some(made) = again::made_before(app, caller, &place) {
             return Ok(Plan::Answer(made));
         }
@@ -94,7 +92,11 @@ impl Operation for Commit {
             }
             refuse_lapsed(app, caller, &place)?;
             let problem = "you have locked nothing here, so there is nothing that you may commit";
-            return Err(Refusal::bad_input(problem, "lock what you change with: comity lock PATH").into());
+            return Err(Refusal::bad_input(
+                problem,
+                format!("lock what you change with: {}", next_call::<Lock>([("paths", ["PATH"].into())])),
+            )
+            .into());
         }
         let confiner = if self.hooks { confiner(app, caller.who, None)? } else { None };
         let message = signed(&self.message, name.as_deref());
@@ -152,11 +154,18 @@ fn refuse_lapsed(app: &Application, caller: &Caller, place: &PathBase) -> Result
     let lapsed = lapsed(app, caller, place);
     let Some(first) = lapsed.first() else { return Ok(()) };
     let problem = format!("nothing was committed: your lock on {} has expired", lapsed.join(", "));
-    Err(Refusal::bad_input(problem, format!("lock it again with: comity lock {first}; then commit")).into())
+    Err(Refusal::bad_input(
+        problem,
+        format!(
+            "lock it again with: {}; then commit",
+            next_call::<Lock>([("paths", [first.to_string()].into())])
+        ),
+    )
+    .into())
 }
 
 /// The message, with the agent's name as a trailer.
-fn signed(message: &str, agent: Option<&str>) -> String {
+pub(crate) fn signed(message: &str, agent: Option<&str>) -> String {
     let Some(agent) = agent else { return message.to_owned() };
     let message = message.trim_end();
     let is_trailer = |line: &str| {
@@ -257,7 +266,7 @@ fn answer(made: Committed) -> CommitMade {
         output.warnings.push(format!("somebody else committed these meanwhile, look at them: {paths}"));
     }
     if let SharedIndex::Stale { problem } = made.index {
-        let problem = format!("git's index is not up to date yet; the next commit mends that: {problem}");
+        let problem = format!("git's index is not up to date yet; the next commit fixes that: {problem}");
         output.warnings.push(problem);
     }
     reported(output, made.report)
@@ -298,10 +307,23 @@ fn failure(no: NotCommitted) -> Failure {
             return Refusal::bad_input("git does not know whose commits these are", hint).into();
         }
         NotCommitted::Fault { problem } => return Failure::Fault(problem.clone()),
-        NotCommitted::BadRequest { .. } => "give another message with: comity commit -m MESSAGE",
-        NotCommitted::Unfinished(_) => "nothing was changed; the human can finish it, or abort it",
+        NotCommitted::BadRequest { .. } => {
+            let hint = format!(
+                "give another message with: {}",
+                next_call::<Commit>([("message", "MESSAGE".into())])
+            );
+            return Refusal::bad_input(no.to_string(), hint).into();
+        }
+        NotCommitted::Unfinished(_) => "nothing was changed; finish it with git, or abort it",
+        NotCommitted::Unresolved { .. } => {
+            let lock = next_call::<Lock>([("paths", ["PATH"].into())]);
+            let hint = format!(
+                "lock it with: {lock}; resolve it, and commit again; or give up with: git merge --abort"
+            );
+            return Refusal::bad_input(no.to_string(), hint).into();
+        }
         NotCommitted::BeyondScope { .. } => "lock that path, too, or undo its change",
-        NotCommitted::HookRefused { .. } => "mend what the hook complains about, or commit without --hooks",
+        NotCommitted::HookRefused { .. } => "fix what the hook complains about, or commit without hooks",
         NotCommitted::IndexLocked { .. } | NotCommitted::Overtaken { .. } | NotCommitted::Busy => {
             "nothing was changed; try again in a moment"
         }

@@ -6,7 +6,6 @@ use comity_core::locks::{Hold, LockAsk, LockMode};
 use comity_core::{Ask, CaseRule, Fence, PathPattern, Principal, ProjectId, Refusal, World};
 use comity_git::commit::{CommitScope, FileChange, Look, Patterns};
 
-/// The locks of somebody in a project.
 pub(super) struct ProjectLocks {
     project: ProjectId,
     case: CaseRule,

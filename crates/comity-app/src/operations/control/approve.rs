@@ -9,14 +9,14 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::stored_reason;
 
-/// Agrees to end. Everything that you hold is released.
+/// Agree to end. Everything you hold is released.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveShutdown {
     /// The request, such as r3
     #[serde(alias = "requestId")]
     pub request: String,
-    /// The pane that you run in
+    /// The pane you run in
     #[serde(alias = "paneId")]
     pub pane: Option<String>,
     /// What runs you

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Tells your leader that you wait for work, and in 5 to 10 words what you did.
+/// Tell your leader that you are waiting for work, and what you did.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReportIdle {
@@ -19,9 +19,9 @@ pub struct ReportIdle {
     pub summary: String,
     /// available (the default), interrupted or failed
     pub reason: Option<String>,
-    /// The task that you worked on
+    /// The task you worked on
     pub task: Option<String>,
-    /// How that went
+    /// How it went
     pub status: Option<String>,
 }
 

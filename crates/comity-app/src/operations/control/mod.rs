@@ -12,7 +12,9 @@ use comity_core::{Ask, Event, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::catalog::next_call;
 use crate::operation::Plan;
+use crate::operations::mail::Next;
 
 use crate::catalog::{CatalogEntry, Group, POST};
 pub use approve::ApproveShutdown;
@@ -21,7 +23,7 @@ pub use reject::RejectShutdown;
 pub use request::RequestShutdown;
 
 /// What the commands that begin with the same word are about.
-pub(crate) const GROUPS: &[Group] = &[("shutdown", "Asks an agent to end, and answers that")];
+pub(crate) const GROUPS: &[Group] = &[("shutdown", "Ask an agent to end, or answer that")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
@@ -29,15 +31,15 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<RequestShutdown>("shutdown_request", "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),
     CatalogEntry::of::<ApproveShutdown>("shutdown_approve", "shutdown approve <request>", POST, "/api/shutdown/{request}/approve").removes(),
     CatalogEntry::of::<RejectShutdown>( "shutdown_reject",  "shutdown reject <request>",  POST, "/api/shutdown/{request}/reject") .changes(),
-    CatalogEntry::of::<ReportIdle>(     "idle",             "idle <summary>",             POST, "/api/idle")                      .changes(),
+    CatalogEntry::of::<ReportIdle>(     "idle",             "idle <summary>",             POST, "/api/idle")                      .changes().for_agents().unlisted(&["reason", "task", "status"]),
 ];
 
 /// Where the handshake stands.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Handshake {
-    /// The request.
+    /// The request; empty for an agent that was ended without one.
     pub request: String,
-    /// asked, approved or rejected.
+    /// asked, approved, rejected or ended.
     pub state: &'static str,
 }
 
@@ -59,12 +61,15 @@ fn handshake(events: &[Event]) -> Handshake {
 fn number(text: &str) -> Result<HandshakeId, Refusal> {
     text.parse().map_err(|()| Refusal::NotFound {
         problem: format!("there is no request {text:?}"),
-        hint: "see what waits for you with: comity next".into(),
+        hint: format!("see what waits for you with: {}", next_call::<Next>([])),
     })
 }
 
 impl fmt::Display for Handshake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.request, self.state)
+        match self.request.is_empty() {
+            true => f.write_str(self.state),
+            false => write!(f, "{} {}", self.request, self.state),
+        }
     }
 }

@@ -9,14 +9,14 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::stored_reason;
 
-/// Does not agree to end, and says why.
+/// Decline to end, and say why.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectShutdown {
     /// The request, such as r3
     #[serde(alias = "requestId")]
     pub request: String,
-    /// Why you go on
+    /// Why you are not ending
     pub reason: String,
 }
 

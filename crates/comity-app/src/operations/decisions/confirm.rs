@@ -10,11 +10,11 @@ use super::{DecisionView, number};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Confirms a decision of somebody below you. Nobody confirms their own.
+/// Confirm a decision made by someone below you. Nobody confirms their own.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfirmDecision {
-    /// Its number, such as d7
+    /// The decision, such as d7
     pub id: String,
 }
 

@@ -10,15 +10,16 @@ use super::DecisionView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Writes a decision down for everybody, with the reasons.
+/// Record a decision for everyone, with the reason.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
-    /// What, in a line
+    /// What was decided, in one line
     pub title: String,
     /// The reason
+    #[serde(alias = "reason")]
     pub rationale: Option<String>,
-    /// Somebody above you has to confirm it
+    /// Someone above you has to confirm it
     #[serde(default)]
     pub needs_confirmation: bool,
 }
@@ -36,7 +37,6 @@ impl Operation for Decide {
     }
 }
 
-/// The decision that the events are about.
 pub(super) fn shown(events: &[Event], world: &World, now: Timestamp) -> DecisionView {
     let id = events.iter().rev().find_map(|event| match event {
         Event::Decision(

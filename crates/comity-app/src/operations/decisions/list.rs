@@ -2,21 +2,35 @@
 
 use std::fmt;
 
-use comity_core::decisions::DecisionState;
+use comity_core::Refusal;
+use comity_core::decisions::{DecisionId, DecisionState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::DecisionView;
+use super::{DecisionView, number};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::page_size::{self, PageSize};
 
-/// Shows what was decided, why, and what waits to be confirmed.
+/// Decisions of one answer, unless asked otherwise.
+const LIMIT: usize = 50;
+/// Decisions of one answer at most.
+const LIMIT_MAX: usize = 1_000;
+/// Bytes of one answer, unless a single decision has more.
+const BYTES_MAX: usize = 1024 * 1024;
+
+/// List decisions: what was decided, why, and what is waiting to be confirmed; the newest, or those before one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDecisions {
-    /// Only those that wait to be confirmed
+    /// Only those waiting to be confirmed
     #[serde(default)]
     pub pending: bool,
+    /// Only those before this one, such as d40: to look further back
+    pub before: Option<String>,
+    /// At most so many (50)
+    pub limit: Option<usize>,
 }
 
 /// What was decided.
@@ -24,17 +38,35 @@ pub struct ListDecisions {
 pub struct DecisionList {
     /// The oldest first.
     pub decisions: Vec<DecisionView>,
+    /// Whether there are older ones: ask again, `before` the first one.
+    pub more: bool,
 }
 
 impl Operation for ListDecisions {
     type Output = DecisionList;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<DecisionList>, Failure> {
+        let limit = self.limit.unwrap_or(LIMIT);
+        if limit == 0 || limit > LIMIT_MAX {
+            let problem = format!("a limit of {limit} is not possible");
+            return Err(Refusal::bad_input(problem, format!("1 to {LIMIT_MAX}")).into());
+        }
+        let before = self.before.as_deref().map(number).transpose()?.unwrap_or(DecisionId(u64::MAX));
         let (world, now) = (app.engine().world(), app.engine().now());
-        let shown =
-            world.decisions.iter().filter(|one| !self.pending || one.standing == DecisionState::Pending);
-        let decisions = shown.map(|decision| DecisionView::of(decision, &world, now)).collect();
-        Ok(Plan::Answer(DecisionList { decisions }))
+        let mut newest = world
+            .decisions
+            .iter()
+            .rev()
+            .filter(|one| one.id < before && (!self.pending || one.standing == DecisionState::Pending))
+            .map(|decision| DecisionView::of(decision, &world, now))
+            .peekable();
+        let mut room = PageSize { records: limit, bytes: BYTES_MAX }.room();
+        let mut decisions = Vec::new();
+        while let Some(decision) = newest.next_if(|decision| room.takes(page_size::of(decision))) {
+            decisions.push(decision);
+        }
+        decisions.reverse();
+        Ok(Plan::Answer(DecisionList { decisions, more: newest.peek().is_some() }))
     }
 }
 
@@ -44,6 +76,13 @@ impl fmt::Display for DecisionList {
             return f.write_str("nothing was decided");
         }
         let lines: Vec<String> = self.decisions.iter().map(ToString::to_string).collect();
-        f.write_str(&lines.join("\n"))
+        f.write_str(&lines.join("\n"))?;
+        match self.decisions.first().filter(|_| self.more) {
+            Some(first) => {
+                let older = next_call::<ListDecisions>([("before", first.id.as_str().into())]);
+                write!(f, "\nthere are older ones: {older}")
+            }
+            None => Ok(()),
+        }
     }
 }

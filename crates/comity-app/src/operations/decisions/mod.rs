@@ -13,6 +13,7 @@ use comity_core::{Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::catalog::next_call;
 use crate::catalog::{CatalogEntry, GET, Group, POST};
 pub use confirm::ConfirmDecision;
 pub use decide::Decide;
@@ -20,13 +21,13 @@ pub use list::ListDecisions;
 pub use reject::RejectDecision;
 
 /// What the commands that begin with the same word are about.
-pub(crate) const GROUPS: &[Group] = &[("decision", "Confirms a decision, or turns it down")];
+pub(crate) const GROUPS: &[Group] = &[("decision", "What was decided, and what is waiting to be confirmed")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents(),
-    CatalogEntry::of::<ListDecisions>(  "decisions",        "decisions",             GET,  "/api/decisions"),
+    CatalogEntry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents().also(&["decision add"]),
+    CatalogEntry::of::<ListDecisions>(  "decisions",        "decision list",         GET,  "/api/decisions").also(&["decision ls"]),
     CatalogEntry::of::<ConfirmDecision>("decision_confirm", "decision confirm <id>", POST, "/api/decisions/{id}/confirm").changes(),
     CatalogEntry::of::<RejectDecision>( "decision_reject",  "decision reject <id>",  POST, "/api/decisions/{id}/reject") .changes(),
 ];
@@ -34,14 +35,11 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
 /// One decision, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DecisionView {
-    /// Its number.
     pub id: String,
     pub title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
-    /// Who made it.
     pub by: String,
-    /// How long ago.
     pub age_ms: u64,
     /// made, pending, confirmed or rejected.
     pub state: &'static str,
@@ -109,6 +107,6 @@ impl DecisionView {
 fn number(text: &str) -> Result<DecisionId, Refusal> {
     text.parse().map_err(|()| Refusal::NotFound {
         problem: format!("there is no decision {text:?}"),
-        hint: "see them with: comity decisions".into(),
+        hint: format!("see them with: {}", next_call::<ListDecisions>([])),
     })
 }

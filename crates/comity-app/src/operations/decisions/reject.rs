@@ -11,7 +11,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::stored_reason;
 
-/// Turns a decision of somebody below you down.
+/// Turn down a decision made by someone below you.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectDecision {

@@ -1,4 +1,4 @@
-//! Which agent a hook belongs to: the one that the door found, the one with the same session, or a new one.
+//! Which agent a hook belongs to: the one that the door found, or a new one.
 
 use comity_core::agents::{AgentAsk, Process, Profile};
 use comity_core::{AgentId, Ask, Principal, Refusal, World};
@@ -77,9 +77,6 @@ fn program(
             None => Ok(caller.who),
         };
     }
-    if let Some(agent) = session.and_then(|session| by_session(&app.engine().world(), session)) {
-        return Ok(agent);
-    }
     if caller.who == Principal::Nobody && caller.way_in() != Some(WayIn::Join) {
         return Err(caller.unproven().into());
     }
@@ -108,7 +105,7 @@ fn join(
         name: program.into(),
         cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
         process: Some(process),
-        session: session.map(Into::into),
+        session: app.own_session(caller, session).map(Into::into),
         since: since(Some(process), None),
         after: app.predecessor(caller),
         ..Profile::default()
@@ -133,10 +130,4 @@ fn join(
 fn by_process(world: &World, process: Process) -> Option<Principal> {
     let same = world.agents.live().find(|agent| agent.profile.process == Some(process));
     same.map(|agent| Principal::Agent(agent.id))
-}
-
-fn by_session(world: &World, session: &str) -> Option<Principal> {
-    // An agent whose process is known is found by that: its session's id is no secret.
-    let same = |profile: &Profile| profile.session.as_deref() == Some(session) && profile.process.is_none();
-    world.agents.live().find(|agent| same(&agent.profile)).map(|agent| Principal::Agent(agent.id))
 }

@@ -23,7 +23,7 @@ use crate::operations::locks::keeps_out;
 pub(super) const LOCKS_MAX: usize = 1_000;
 const EVERYTHING: &str = "**";
 
-/// Asks what a shell command of the caller must not write to: what comity-confine asks before it runs one.
+/// Ask what a shell command of the caller must not write to: what comity-confine asks before it runs one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardConfine {}
@@ -35,18 +35,18 @@ pub struct Confines {
     pub policy: ConfinePolicy,
     /// Whether nothing at all may be written to: the caller is in plan mode.
     pub sealed: bool,
-    /// Whether there is a network.
     pub network: bool,
     /// What others hold, project by project.
     pub held: Vec<HeldPaths>,
     /// What is Comity's own: its state and the person's settings.
     pub own: Vec<String>,
+    /// What of that cannot be read either: letters of others, and their tabs.
+    pub hidden: Vec<String>,
 }
 
 /// What others hold of a project.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HeldPaths {
-    /// The project's worktrees.
     pub roots: Vec<String>,
     /// Paths, directories and globs, from the top of a worktree.
     pub patterns: Vec<String>,
@@ -76,8 +76,14 @@ impl Operation for GuardConfine {
 /// What commands of somebody are confined to.
 pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Failure> {
     let guard = &app.config().guard;
-    let mut confines =
-        Confines { policy: guard.confine, sealed: false, network: true, held: Vec::new(), own: Vec::new() };
+    let mut confines = Confines {
+        policy: guard.confine,
+        sealed: false,
+        network: true,
+        held: Vec::new(),
+        own: Vec::new(),
+        hidden: Vec::new(),
+    };
     let is_free = match who {
         Principal::Human | Principal::System => true,
         // Whoever is nobody holds nothing: all that is held is others'.
@@ -99,6 +105,7 @@ pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Fa
     };
     confines.network = !confines.sealed || guard.plan_network;
     confines.own = own::paths(app).into_iter().map(spelled).collect::<Result<_, Refusal>>()?;
+    confines.hidden = own::hidden(app, who).into_iter().map(spelled).collect::<Result<_, Refusal>>()?;
     for (project, patterns) in projects {
         let common_dir = Path::new(&*project.common_dir);
         if project.common_dir.contains(char::REPLACEMENT_CHARACTER) && !common_dir.exists() {

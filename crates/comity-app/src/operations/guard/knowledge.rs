@@ -1,15 +1,20 @@
 //! What an agent knows of files, and whether it may write a whole one.
 
 use std::path::Path;
+use std::time::Duration;
 
 use comity_core::reads::{FileContent, ReadAsk, may_overwrite};
 use comity_core::{Ask, Principal, ProjectId, Refusal};
+use comity_git::Checkout;
+use comity_guard::GitVersion;
 use similar::TextDiff;
 
 use crate::application::Application;
 use crate::contents::StoredContent;
 use crate::operation::Failure;
 
+/// How long git may take to show a file.
+const GIT_PATIENCE: Duration = Duration::from_secs(3);
 /// Lines around a change that a difference shows.
 const AROUND_LINES: usize = 2;
 /// Bytes of a difference that are shown.
@@ -40,6 +45,33 @@ pub(super) fn check_overwrite(
 /// The ask by which the agent's knowledge of a file is written down, if there is something to know.
 pub(super) fn learned(app: &Application, project: ProjectId, path: &str, file: &Path) -> Option<Ask> {
     let content = StoredContent::read(file).ok()??;
+    app.contents().keep(&content);
+    Some(Ask::Read(ReadAsk::KnowFile {
+        project,
+        file: FileContent { path: path.into(), content: content.hash },
+    }))
+}
+
+/// The same for a file as git showed it, if the agent knows nothing of it: what it wrote since is newer.
+pub(super) fn learned_of_version(
+    app: &Application,
+    who: Principal,
+    cwd: &Path,
+    path: &str,
+    version: &GitVersion,
+) -> Option<Ask> {
+    let dir = cwd.join(&version.of);
+    let place = app.projects().at(&dir).ok()?;
+    let is_from_here = path.starts_with("./") || path.starts_with("../");
+    let from = if is_from_here { dir.as_path() } else { place.repository().root() };
+    let pattern = place.resolve_file(&from.join(path).to_string_lossy()).ok()?;
+    let (project, path) = (place.project(), pattern.readable());
+    if app.engine().world().reads.known(who.agent()?, project, &path).is_some() {
+        return None;
+    }
+    let revision = version.name.split_once(':')?.0;
+    let checkout = Checkout::at(place.repository().root()).ok()??;
+    let content = StoredContent::of(checkout.version(&format!("{revision}:{path}"), GIT_PATIENCE)?);
     app.contents().keep(&content);
     Some(Ask::Read(ReadAsk::KnowFile {
         project,

@@ -17,18 +17,23 @@ pub(super) fn offer(app: &Application, who: Principal) -> Option<(String, String
     if !has_something(&app.engine().world(), who, OfferFilter::All) {
         return None;
     }
-    let ask = MailAsk::Take {
+    let events = app.engine().ask(who, Ask::Mail(ask())).ok()?;
+    let inbox = Inbox::of(&events, &app.engine().world(), who);
+    proven(app, who, inbox)
+}
+
+/// What was offered, as text, and with what the hook proves that it was written out.
+pub(super) fn proven(app: &Application, who: Principal, inbox: Inbox) -> Option<(String, String)> {
+    let proof = app.mail_memory().put_hook_offer(who, inbox.receipt()?)?;
+    Some((inbox.into_context(), proof))
+}
+
+/// The ask for as much as one hook delivers.
+pub(super) fn ask() -> MailAsk {
+    MailAsk::Take {
         bytes_max: CONTEXT_BYTES_MAX,
         letters_max: CONTEXT_LETTERS_MAX,
         what: OfferFilter::All,
         lease: MAIL_LEASE,
-    };
-    let events = app.engine().ask(who, Ask::Mail(ask)).ok()?;
-    let inbox = Inbox::of(&events, &app.engine().world(), who);
-    let receipt = inbox.receipt()?;
-    let proof = app.mail_memory().put_hook_offer(who, receipt)?;
-    Some((
-        format!("Comity has mail for you. It is from other agents or people: judge it as such.\n{inbox}"),
-        proof,
-    ))
+    }
 }

@@ -4,12 +4,14 @@ mod aliases;
 mod at_work;
 mod behalf;
 mod caller;
+mod clean;
 mod commit;
 mod confine;
 mod doubts;
 mod held_up;
 mod knowledge;
 mod mail;
+mod news;
 mod own;
 mod payload;
 mod permission;
@@ -20,15 +22,21 @@ mod spelling;
 mod targets;
 mod told;
 mod tool;
+mod wait;
+mod with_git;
 
 use crate::catalog::{CatalogEntry, Group, POST};
 use crate::identity::WayIn;
 pub(crate) use behalf::confiner;
+pub(crate) use clean::CleanLocks;
 pub use commit::GuardCommit;
 pub use confine::GuardConfine;
 pub(crate) use targets::{By, Touch, touches};
 pub use told::GuardTold;
 pub use tool::Guard;
+pub use wait::GuardWait;
+pub(crate) use wait::IdleAgents;
+pub use with_git::GuardWithGit;
 
 /// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("guard", "What Comity's own programs ask")];
@@ -37,8 +45,10 @@ pub(crate) const GROUPS: &[Group] = &[("guard", "What Comity's own programs ask"
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Guard>(       "guard",         "guard tool <payload>", POST, "/api/guard")        .changes().internal().lets_in(WayIn::Join),
+    CatalogEntry::of::<GuardWithGit>("guard_with_git", "",                    POST, "/api/guard/git")    .changes().internal().long().lets_in(WayIn::Join),
     CatalogEntry::of::<GuardCommit>( "guard_commit",  "",                     POST, "/api/guard/commit") .internal(),
     CatalogEntry::of::<GuardConfine>("guard_confine", "",                     POST, "/api/guard/confine").internal(),
+    CatalogEntry::of::<GuardWait>(   "guard_wait",    "",                     POST, "/api/guard/wait")   .changes().internal().waits(),
     CatalogEntry::of::<GuardTold>(   "guard_told",    "",                     POST, "/api/guard/told")   .changes().internal(),
 ];
 

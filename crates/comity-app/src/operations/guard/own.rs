@@ -1,21 +1,35 @@
 //! What is Comity's own, and nothing that an agent writes to, by a command or by a tool.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use comity_core::paths::covers;
-use comity_core::{CaseRule, PathPattern, Refusal};
+use comity_core::{CaseRule, PathPattern, Principal, Refusal};
 use comity_guard::{Effects, FileTarget};
 use serde::Deserialize;
 
 use super::spelling::{parts, readings};
 use crate::application::Application;
+use crate::browser::downloads_dir_of;
+use crate::catalog::next_call;
+use crate::operations::ledger::ReadLog;
+use crate::operations::mail::ReadMail;
 
 /// Links that are followed one after the other.
 const LINKS_MAX: usize = 16;
 
 /// Comity's programs, which are installed beside each other.
 const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
+
+/// What the names of the log and of the index of letters begin with, in the state directory.
+const DATABASES: [&str; 2] = ["log.db", "mail-index.db"];
+/// What else is nobody's to read there, and those of the databases' files that come and go.
+const HIDDEN: [&str; 7] =
+    ["firefox", "ledger", "secret", "log.db-wal", "log.db-shm", "mail-index.db-wal", "mail-index.db-shm"];
+/// What Codex keeps beside its settings and reads in a bash before each command, whichever shell that is for: without it,
+/// the other shell starts by itself, and past us.
+const READ_FIRST: &str = "shell_snapshots";
 
 /// What `comity init` keeps in the state directory, as far as it is of use here.
 #[derive(Default, Deserialize)]
@@ -49,10 +63,29 @@ pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     let own = std::env::current_exe().ok();
     let programs = own.iter().flat_map(|own| PROGRAMS.map(|name| own.with_file_name(name)));
     let files = programs.filter_map(|file| file.canonicalize().ok()).filter(|file| !is_built_there(file));
-    let connected = std::fs::read(server.home.join("init.json")).unwrap_or_default();
+    let connected = crate::plain_file::read(&server.home.join("init.json")).unwrap_or_default();
     let connected: GuardedFolders = serde_json::from_slice(&connected).unwrap_or_default();
-    let connected = connected.guarding.into_iter().filter_map(|file| file.canonicalize().ok());
-    dirs.chain(files).chain(connected).collect()
+    let with_beside = |file: PathBuf| [file.with_file_name(READ_FIRST), file];
+    let connected =
+        connected.guarding.into_iter().flat_map(with_beside).filter_map(|file| file.canonicalize().ok());
+    let mut all: Vec<PathBuf> = dirs.chain(files).chain(connected).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// What no agent reads, besides: the log with everybody's letters, what tokens are made from, the profile of Firefox with
+/// everybody's cookies, and what others have downloaded. Some of it may not be there yet.
+pub(super) fn hidden(app: &Application, who: Principal) -> Vec<PathBuf> {
+    let home = app.server().home.canonicalize().unwrap_or_else(|_| app.server().home.clone());
+    let there = std::fs::read_dir(&home).into_iter().flatten().flatten();
+    let there = there.filter_map(|entry| entry.file_name().into_string().ok());
+    let databases = there.filter(|name| DATABASES.iter().any(|database| name.starts_with(database)));
+    let databases: BTreeSet<String> = databases.chain(HIDDEN.map(str::to_owned)).collect();
+    let world = app.engine().world();
+    let others = world.agents.live().map(|agent| Principal::Agent(agent.id)).filter(|other| *other != who);
+    let downloads = others.map(|other| downloads_dir_of(&home, other));
+    databases.into_iter().map(|name| home.join(name)).chain(downloads).collect()
 }
 
 fn without(path: PathBuf, worked_in: &[PathBuf]) -> Vec<PathBuf> {
@@ -63,18 +96,33 @@ fn without(path: PathBuf, worked_in: &[PathBuf]) -> Vec<PathBuf> {
     inside.filter(|path| !worked_in.iter().any(|dir| dir.starts_with(path))).collect()
 }
 
-/// Refuses a call that would write to any of it, in whichever way its paths are read.
-pub(super) fn check(app: &Application, cwd: &Path, effects: &Effects) -> Result<(), Refusal> {
-    if effects.writes.is_empty() && effects.guesses.is_empty() {
-        return Ok(());
-    }
-    let own = paths(app);
-    let is_own = |text: &str| {
+/// Refuses a call that would write to any of it, or read what is hidden, in whichever way its paths are read.
+pub(super) fn check(app: &Application, who: Principal, cwd: &Path, effects: &Effects) -> Result<(), Refusal> {
+    let is_in = |own: &[PathBuf], text: &str| {
         let is_inside = |path: &Path| own.iter().any(|own| path.starts_with(own));
         let at = cwd.join(text);
         // Some programs take `..` off before they look, others after.
         is_inside(&followed(&at)) || is_inside(&followed(&plain(&at)))
     };
+    if !effects.reads.is_empty() {
+        let hidden = hidden(app, who);
+        let is_hidden = |text: &&str| readings(text).iter().any(|reading| is_in(&hidden, reading));
+        if let Some(text) = effects.reads.iter().map(|read| &*read.path).find(is_hidden) {
+            return Err(Refusal::NotAllowed {
+                problem: format!("{text} is Comity's own, and no agent reads it"),
+                hint: format!(
+                    "ask Comity for what is yours, such as: {}, {}",
+                    next_call::<ReadLog>([]),
+                    next_call::<ReadMail>([])
+                ),
+            });
+        }
+    }
+    if effects.writes.is_empty() && effects.guesses.is_empty() {
+        return Ok(());
+    }
+    let own = paths(app);
+    let is_own = |text: &str| is_in(&own, text);
     let is_own_glob = |glob: &str| {
         let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
         let above = literal.rsplit_once('/').map_or("", |(above, _)| above);

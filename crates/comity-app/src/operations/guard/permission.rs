@@ -79,13 +79,14 @@ impl<'a> Permission<'a> {
         if asks.is_empty() {
             return Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None })));
         }
+        let wording = judged.app.wording_of(judged.who);
         let (dialect, event, name) = (judged.call.dialect, judged.call.event, judged.call.event_name.clone());
         let finish = move |said: Result<(), Refusal>| {
             let verdict = match said {
                 Ok(()) => Verdict::Allow { context: None },
                 Err(refusal) => denied(&refusal),
             };
-            Spoken::of(&verdict, dialect, event, &name)
+            Spoken::of(verdict, wording, dialect, event, &name)
         };
         // If it is denied in the end, the call is suspected of a write that it has not made: nothing worse.
         judged.keep_account(&Verdict::Allow { context: None });

@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::is_own_tool;
 use super::shell::Shell;
 use super::tool::Judged;
-use crate::catalog::{CATALOG, CatalogEntry};
+use crate::catalog::{self, CATALOG, CatalogEntry};
 use crate::operation::Failure;
 use crate::operations::permissions::reading;
+use crate::operations::permissions::submit_plan_first;
 
 /// Denies a call that would change something, if its agent is in plan mode.
 ///
@@ -25,11 +26,11 @@ pub(super) fn check(judged: &Judged<'_>, payload: &str, shell: Shell) -> Result<
     Err(Refusal::bad_input(
         "you are in plan mode, and this was not proven to change nothing",
         match may_be_proven {
-            true => {
-                "look around, then submit your plan: comity plan submit plan.md --content TEXT; to run this, show first \
-                 that your commands can't write: run pwd by itself"
-            }
-            false => "look around, then submit your plan: comity plan submit plan.md --content TEXT",
+            true => format!(
+                "{}; to run this, show first that your commands can't write: run pwd by itself",
+                submit_plan_first()
+            ),
+            false => submit_plan_first(),
         },
     )
     .into())
@@ -53,11 +54,8 @@ pub(super) fn is_own_command(tool: &str, input: &Value) -> bool {
     let Some(("comity", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) else {
         return false;
     };
-    let begins = |entry: &&CatalogEntry| {
-        let count = entry.words().count();
-        count > 0 && words.len() >= count && entry.words().zip(words).all(|(one, other)| one == other)
-    };
-    let entry = CATALOG.iter().filter(begins).max_by_key(|entry| entry.words().count());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let entry = catalog::spelled(&words).map(|(entry, _)| entry);
     // The first word of several commands begins others, too, that are no operations, such as `comity lease run`.
     let is_group = |entry: &CatalogEntry| {
         let own: Vec<_> = entry.words().collect();

@@ -29,6 +29,9 @@ impl Judged<'_> {
         let (Principal::Agent(agent), watch) = (self.who, self.app.watch()) else { return };
         let may_run = matches!(verdict, Verdict::Allow { .. });
         shell::keep_account(self, agent, may_run);
+        if matches!(self.call.event, HookEvent::BeforeTool | HookEvent::UserPrompt | HookEvent::SessionEnd) {
+            self.app.idle_agents().end(agent);
+        }
         match self.call.event {
             HookEvent::BeforeTool => {
                 watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());

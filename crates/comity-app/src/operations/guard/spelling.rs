@@ -1,6 +1,9 @@
 //! What a text that a tool takes for a path may mean: programs read `~`, addresses and quotes differently.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+use percent_encoding::percent_decode_str;
 
 /// The ways in which a text may be read, the likeliest first.
 pub(super) fn readings(text: &str) -> Vec<String> {
@@ -56,27 +59,9 @@ fn address(text: &str) -> Option<String> {
 
 /// A text whose `%20` and the like stand for bytes.
 fn decoded(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return None;
-    }
-    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
-    while let Some(&byte) = bytes.get(at) {
-        let hex = bytes.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(|hex| str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(decoded) => {
-                out.push(decoded);
-                at += 3;
-            }
-            None => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).ok()
+    text.contains('%').then(|| percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned))?
 }
 
-/// Where users live.
 enum Homes<'a> {
     /// As this system has it.
     System,

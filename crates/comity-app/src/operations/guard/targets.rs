@@ -22,7 +22,6 @@ pub(crate) struct Touch {
     pub(crate) stays_unlocked: bool,
 }
 
-/// What writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum By {
     /// A command: what it has open was judged where it was opened.
@@ -40,7 +39,12 @@ pub(crate) fn touches(
 ) -> Result<Vec<Touch>, Failure> {
     let mut touches = Vec::new();
     for write in &effects.writes {
-        touches.extend(touch(app, cwd, &write.target, write.how, by)?);
+        // Who says what all of a new file holds replaces one that is there.
+        let how = match (write.how, &write.content) {
+            (WriteKind::Create, Some(_)) => WriteKind::Whole,
+            (how, _) => how,
+        };
+        touches.extend(touch(app, cwd, &write.target, how, by)?);
     }
     Ok(touches)
 }

@@ -11,7 +11,7 @@ use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Says that the mail in a hook's output was written out, or with --returned that it was not.
+/// Report that the mail in a hook's output was written out or, with --returned, that it was not.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardTold {
@@ -32,7 +32,7 @@ pub struct Delivered {
 impl Operation for GuardTold {
     type Output = Delivered;
 
-    /// The hook may be known by its session only, which the door does not see: the proof says whose mail it was.
+    /// The proof says whose mail it was.
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Delivered>, Failure> {
         let Some((who, receipt)) = app.mail_memory().take_hook_offer(&self.proof) else {
             return Ok(Plan::Answer(Delivered { state: "closed" }));

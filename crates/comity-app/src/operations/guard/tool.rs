@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use comity_core::agents::{AgentAsk, Ending};
 use comity_core::locks::{LockAsk, LockMode, Wanted, conflicts, keeps_from_writing};
-use comity_core::notices::NoticeAsk;
 use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{HookCall, HookEvent};
@@ -19,12 +18,17 @@ use super::payload::Payload;
 use super::permission::Permission;
 use super::shell::{self, Shell};
 use super::targets::{By, Touch, touches};
-use super::{AUTO_REASON, at_work, caller, held_up, is_own_tool, knowledge, mail, own, planning};
+use super::{
+    AUTO_REASON, GuardWithGit, at_work, caller, held_up, is_own_tool, knowledge, mail, own, planning,
+    with_git,
+};
 use crate::application::Application;
+use crate::catalog::name_of;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
+use crate::wording::{REFUSED, Wording};
 
-/// Judges a tool call of an agent program before it runs, and learns from it afterwards: what comity hook asks.
+/// Judge an agent program's tool call before it runs, and learn from it afterwards: what comity hook asks.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
@@ -37,11 +41,8 @@ pub struct Guard {
 /// What the hook has to say.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Spoken {
-    /// On standard output.
     pub stdout: String,
-    /// On standard error.
     pub stderr: String,
-    /// Its exit code.
     pub exit: u8,
     /// What proves that the mail in it was written out, if there is some.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,30 +53,52 @@ impl Operation for Guard {
     type Output = Spoken;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Spoken>, Failure> {
-        let dialect = self.client.as_deref().map(str::parse::<Dialect>).transpose();
-        let dialect =
-            dialect.map_err(|unknown| Refusal::bad_input(unknown.to_string(), "see: comity hook --help"))?;
-        let call = match HookCall::parse(dialect, self.payload.get().as_bytes()) {
-            Ok(call) => call,
-            Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
-        };
-        let payload = self.payload.get();
-        let mut judged = Judged::of(app, caller, &call, payload)?;
-        if call.event == HookEvent::AfterTool && call.runs_commands() {
-            judged.explanation = held_up::explanation(&judged, payload);
-        }
-        judged.trace();
-        let shell = Shell::of(app, judged.who);
-        let permission = Permission::of(app, &judged, payload, shell);
-        match judged.asks(payload, shell) {
-            Ok(asks) if call.event == HookEvent::BeforeTool && permission.is_wanted() => {
-                permission.judge(asks)
-            }
-            Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
-            Ok(asks) => judged.ask(asks),
-            Err(Failure::Refused(no)) => Ok(Plan::Answer(judged.spoken(denied(&no)))),
-            Err(Failure::Fault(reason)) => Ok(Plan::Answer(judged.spoken(Verdict::Fault { reason }))),
-        }
+        judge(app, caller, &self.payload, self.client.as_deref(), Asks::Nobody)
+    }
+}
+
+/// Whom a judgement may ask besides the world.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// It is quick.
+    Nobody,
+    Git,
+}
+
+/// Judges a call; what git has to be asked about goes where there is time for that.
+pub(super) fn judge(
+    app: &Application,
+    caller: &Caller,
+    payload: &Payload,
+    client: Option<&str>,
+    asks: Asks,
+) -> Result<Plan<Spoken>, Failure> {
+    let dialect = client.map(str::parse::<Dialect>).transpose();
+    let dialect =
+        dialect.map_err(|unknown| Refusal::bad_input(unknown.to_string(), "see: comity hook --help"))?;
+    let call = match HookCall::parse(dialect, payload.get().as_bytes()) {
+        Ok(call) => call,
+        Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
+    };
+    if asks == Asks::Nobody && with_git::is_about_git(&call) {
+        let input = GuardWithGit { payload: payload.clone(), client: client.map(str::to_owned) };
+        let input = serde_json::to_value(input).map_err(Failure::fault)?;
+        return Ok(Plan::Instead { operation: name_of::<GuardWithGit>(), input });
+    }
+    let payload = payload.get();
+    let mut judged = Judged::of(app, caller, &call, payload)?;
+    if call.event == HookEvent::AfterTool && call.runs_commands() {
+        judged.explanation = held_up::explanation(&judged, payload);
+    }
+    judged.trace();
+    let shell = Shell::of(app, judged.who);
+    let permission = Permission::of(app, &judged, payload, shell);
+    match judged.asks(payload, shell) {
+        Ok(asks) if call.event == HookEvent::BeforeTool && permission.is_wanted() => permission.judge(asks),
+        Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
+        Ok(asks) => judged.ask(asks),
+        Err(Failure::Refused(no)) => Ok(Plan::Answer(judged.spoken(denied(&no)))),
+        Err(Failure::Fault(reason)) => Ok(Plan::Answer(judged.spoken(Verdict::Fault { reason }))),
     }
 }
 
@@ -109,6 +132,7 @@ impl<'a> Judged<'a> {
             HookEvent::BeforeTool => {
                 shell::check(self, shell)?;
                 planning::check(self, payload, shell)?;
+                with_git::check_commits(self)?;
                 let mut asks = self.before()?;
                 asks.extend(at_work::works_again(self, payload));
                 Ok(asks)
@@ -149,7 +173,7 @@ impl<'a> Judged<'a> {
         // Comity's own tools name what others have locked, and have rules of their own.
         let is_own_tool = self.is_own_tool();
         if !is_own_tool {
-            own::check(self.app, &self.cwd, &self.call.effects)?;
+            own::check(self.app, self.who, &self.cwd, &self.call.effects)?;
         }
         let mut touches = touches(self.app, &self.cwd, &self.call.effects, self.by())?;
         if !is_own_tool {
@@ -166,8 +190,11 @@ impl<'a> Judged<'a> {
                 let world = self.app.engine().world();
                 asks.extend(touch.place.introduce(&world));
                 let reason = Some(AUTO_REASON.into());
-                let (pattern, mode, ttl) = (touch.pattern.clone(), LockMode::Exclusive, limits::LOCK_TTL);
-                wants.push(Wanted { project, pattern, mode, ttl, reason, with_children: false });
+                let set = touch.place.settings().ok().and_then(|settings| settings.lock.ttl);
+                let ttl = set.or(self.app.config().lock.ttl).map_or(limits::LOCK_TTL, |span| span.0);
+                let (pattern, mode) = (touch.pattern.clone(), LockMode::Exclusive);
+                let (with_children, worktree) = (false, touch.place.root());
+                wants.push(Wanted { project, pattern, mode, ttl, reason, with_children, worktree });
             }
         }
         if !wants.is_empty() {
@@ -223,11 +250,22 @@ impl<'a> Judged<'a> {
             let project = touch.place.project();
             asks.extend(knowledge::learned(self.app, project, &touch.pattern.readable(), file));
         }
-        for read in self.call.effects.reads.iter().filter(|read| read.whole) {
+        for read in &self.call.effects.reads {
+            if let Some(version) = &read.version {
+                let learned =
+                    knowledge::learned_of_version(self.app, self.who, &self.cwd, &read.path, version);
+                asks.extend(learned);
+                continue;
+            }
             let file = self.cwd.join(&read.path);
             let Ok(place) = self.app.projects().at(file.parent().unwrap_or(&self.cwd)) else { continue };
             let Ok(pattern) = place.resolve_file(&file.to_string_lossy()) else { continue };
-            asks.extend(knowledge::learned(self.app, place.project(), &pattern.readable(), &file));
+            let (project, path) = (place.project(), pattern.readable());
+            // Who has seen a part does not know what changed in the rest since it last looked.
+            let knows = |agent| self.app.engine().world().reads.known(agent, project, &path).is_some();
+            if read.whole || !self.who.agent().is_some_and(knows) {
+                asks.extend(knowledge::learned(self.app, project, &path, &file));
+            }
         }
         asks
     }
@@ -256,34 +294,31 @@ impl<'a> Judged<'a> {
             Verdict::Allow { context: None } if self.call.takes_context() && !self.is_own_tool() => {
                 let offered = mail::offer(self.app, self.who);
                 proof = offered.as_ref().map(|(_, proof)| proof.clone());
+                if self.call.event == HookEvent::Stop {
+                    // Only what somebody wrote is worth another turn.
+                    return self.said(Verdict::Allow { context: offered.map(|(text, _)| text) }, proof);
+                }
                 let explained = self.explanation.clone().into_iter();
-                let news: Vec<String> =
-                    explained.chain(self.news()).chain(offered.map(|(text, _)| text)).collect();
+                let news: Vec<String> = explained
+                    .chain(self.news())
+                    .chain(self.commit_hint())
+                    .chain(offered.map(|(text, _)| text))
+                    .collect();
                 Verdict::Allow { context: (!news.is_empty()).then(|| news.join("\n")) }
             }
             other => other,
         };
-        let spoken = Spoken::of(&verdict, self.call.dialect, self.call.event, &self.call.event_name);
-        Spoken { proof, ..spoken }
+        self.said(verdict, proof)
     }
 
-    /// What the agent has to be told; telling it here counts as told.
-    fn news(&self) -> Option<String> {
-        let Principal::Agent(agent) = self.who else { return None };
-        let news = {
-            let world = self.app.engine().world();
-            let waiting = world.agents.get(agent).map(|agent| &agent.notices[..]).unwrap_or_default();
-            waiting.iter().map(|notice| notice.what.to_string()).collect::<Vec<String>>()
-        };
-        if news.is_empty() {
-            return None;
-        }
-        self.app.engine().ask(self.who, Ask::Notice(NoticeAsk::Take)).ok()?;
-        Some(format!("Comity: {}", news.join("\nComity: ")))
+    fn said(&self, verdict: Verdict, proof: Option<String>) -> Spoken {
+        self.free_clean_locks();
+        let wording = self.app.wording_of(self.who);
+        let spoken = Spoken::of(verdict, wording, self.call.dialect, self.call.event, &self.call.event_name);
+        Spoken { proof, ..spoken }
     }
 }
 
-/// Whose something is.
 #[derive(PartialEq, Eq)]
 enum Ownership {
     Held,
@@ -294,26 +329,26 @@ enum Ownership {
 }
 
 impl Spoken {
-    pub(super) fn of(verdict: &Verdict, dialect: Dialect, event: HookEvent, name: &str) -> Spoken {
+    pub(super) fn of(
+        verdict: Verdict,
+        wording: Wording,
+        dialect: Dialect,
+        event: HookEvent,
+        name: &str,
+    ) -> Spoken {
+        let verdict = verdict.map(|text| wording.spell(&text).into_owned());
         let Said { stdout, stderr, exit } = verdict.said(dialect, event, name);
         Spoken { stdout, stderr, exit, proof: None }
     }
 }
 
 pub(super) fn denied(no: &Refusal) -> Verdict {
-    Verdict::Deny { reason: words_of(no) }
+    Verdict::Deny { reason: format!("{REFUSED}{}", words_of(no)) }
 }
 
 /// A no, and what to do, for who is in the middle of something.
 pub(super) fn words_of(no: &Refusal) -> String {
-    // The hint of a lock is for who typed a command; this one is for who is in the middle of something.
-    let hint = match (no, no.holders().first()) {
-        (Refusal::Locked { .. }, Some(first)) if first.state != "orphaned" => {
-            format!("do something else first and try again later, or ask {}", first.holder)
-        }
-        _ => no.hint(),
-    };
-    format!("{no}\n{hint}")
+    format!("{no}\n{}", no.hint())
 }
 
 impl fmt::Display for Spoken {

@@ -9,15 +9,17 @@ use serde_json::{Map, Value};
 
 use super::InboxEntry;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::inbox::ListInbox;
 
-/// Answers something that waits for you, such as p12 allow: the same as the command that the list names for it.
+/// Answer something that is waiting for you, such as p12 allow.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerInbox {
-    /// What you answer, as the list names it: p12, or 12 if only one thing has that number
+    /// What you answer, such as p12
     pub entry: String,
-    /// One of the answers that the list names: allow, deny, approve, accept, adopt ...
+    /// One of its answers, such as allow or reject
     pub answer: String,
     /// The reason, for answers that take one
     pub reason: Option<String>,
@@ -26,7 +28,6 @@ pub struct AnswerInbox {
 /// What the operation that answers says.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answered {
-    /// Its fields.
     #[serde(flatten)]
     pub said: Map<String, Value>,
 }
@@ -60,9 +61,11 @@ impl Operation for AnswerInbox {
 impl AnswerInbox {
     /// The entry that is meant: by its name, or by its number if no other has that.
     fn meant(&self, app: &Application, caller: &Caller) -> Result<InboxEntry, Refusal> {
+        let place = app.projects().place(caller).ok();
         let (now, world) = (app.engine().now(), app.engine().world());
         let items = inbox::waiting_for(&world, caller.who);
-        let entries = items.iter().map(|item| InboxEntry::of(item, &world, caller.who, now));
+        let entries =
+            items.iter().map(|item| InboxEntry::of(item, &world, (caller.who, place.as_ref()), now));
         let is_number = !self.entry.is_empty() && self.entry.bytes().all(|byte| byte.is_ascii_digit());
         let is_meant = |entry: &InboxEntry| match is_number {
             true => {
@@ -76,7 +79,7 @@ impl AnswerInbox {
             1 => Ok(meant.remove(0)),
             0 => Err(Refusal::NotFound {
                 problem: format!("nothing called {:?} waits for you", self.entry),
-                hint: "see what does with: comity inbox".into(),
+                hint: format!("see what does with: {}", next_call::<ListInbox>([])),
             }),
             _ => {
                 let names: Vec<&str> = meant.iter().map(|entry| &*entry.entry).collect();

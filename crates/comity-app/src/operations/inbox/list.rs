@@ -1,19 +1,21 @@
 //! Lists what waits for the caller.
 
+use comity_core::next_call::Argument;
 use std::fmt;
 
-use comity_core::inbox;
+use comity_core::{Principal, inbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::InboxEntry;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Entries that are shown if nothing is said.
 const SHOWN: usize = 20;
 
-/// Shows what waits for you, what matters most first, and the command that answers each: requests, plans, work that was left, reviews, letters.
+/// Show what is waiting for you, most important first, and the command that answers each: requests, plans, work left behind, reviews, letters.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListInbox {
@@ -28,30 +30,42 @@ pub struct InboxList {
     pub entries: Vec<InboxEntry>,
     /// How many there are in all.
     pub count: usize,
+    /// Whose they are: an agent's name, or human.
+    pub whose: String,
 }
 
 impl Operation for ListInbox {
     type Output = InboxList;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<InboxList>, Failure> {
+        let place = app.projects().place(caller).ok();
         let (now, world) = (app.engine().now(), app.engine().world());
         let items = inbox::waiting_for(&world, caller.who);
         let shown = items.iter().take(self.limit.unwrap_or(SHOWN));
-        let entries = shown.map(|item| InboxEntry::of(item, &world, caller.who, now)).collect();
-        Ok(Plan::Answer(InboxList { entries, count: items.len() }))
+        let entries =
+            shown.map(|item| InboxEntry::of(item, &world, (caller.who, place.as_ref()), now)).collect();
+        let whose = match caller.who {
+            Principal::Agent(_) => world.name_of(caller.who),
+            Principal::Human | Principal::System | Principal::Nobody => caller.who.to_string(),
+        };
+        Ok(Plan::Answer(InboxList { entries, count: items.len(), whose }))
     }
 }
 
 impl fmt::Display for InboxList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.count == 0 {
-            return f.write_str("nothing waits for you");
+            return f.write_str("nothing is waiting for you");
         }
         let lines: Vec<String> = self.entries.iter().map(ToString::to_string).collect();
         f.write_str(&lines.join("\n"))?;
         match self.count - self.entries.len() {
             0 => Ok(()),
-            more => write!(f, "\n{more} more: comity inbox --limit {}", self.count),
+            more => write!(
+                f,
+                "\n{more} more: {}",
+                next_call::<ListInbox>([("limit", Argument::Number(self.count as u64))])
+            ),
         }
     }
 }

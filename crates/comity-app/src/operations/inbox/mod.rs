@@ -17,30 +17,31 @@ use crate::catalog::{CatalogEntry, GET, Group, POST, name_of};
 use crate::operation::Operation;
 use crate::operations::control::{ApproveShutdown, RejectShutdown};
 use crate::operations::decisions::{ConfirmDecision, RejectDecision};
-use crate::operations::locks::{Adopt, Release, Rescue};
+use crate::operations::locks::{Adopt, Release, Rescue, named_from};
 use crate::operations::mail::{Next, ReadMail};
 use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, RejectPlan};
-use crate::operations::tasks::{TaskAccept, TaskRetry, TaskSendBack, TaskSkip, TaskStart};
+use crate::operations::tasks::{TaskAccept, TaskClaim, TaskRetry, TaskSendBack, TaskSkip, TaskStart};
 use crate::operations::teams::Admit;
+use crate::projects::PathBase;
 pub use answer::AnswerInbox;
 pub use list::ListInbox;
 
 /// What the commands that begin with the same word are about.
-pub(crate) const GROUPS: &[Group] = &[("inbox", "What waits for you, and how to answer it")];
+pub(crate) const GROUPS: &[Group] = &[("inbox", "What is waiting for you, and how to answer it")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                             GET,  "/api/inbox"),
-    CatalogEntry::of::<AnswerInbox>("inbox_answer", "inbox answer <entry> <answer> <reason>", POST, "/api/inbox/{entry}").changes().long().keeps_answer(),
+    CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                             GET,  "/api/inbox").examples(&["inbox", "inbox p12 allow"]),
+    CatalogEntry::of::<AnswerInbox>("inbox_answer", "inbox answer <entry> <answer> <reason>", POST, "/api/inbox/{entry}").changes().long().keeps_answer().for_agents().tool("answer"),
 ];
 
 /// One thing that waits for the caller.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InboxEntry {
     /// Its name in the list, which stays the same while it waits.
     pub entry: String,
-    /// shutdown, permission, plan, orphan, review, failed, decision, wish, mail or task.
+    /// shutdown, permission, plan, orphan, review, failed, decision, wish, mail, task (yours) or ready (nobody's).
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// What it is, in a sentence.
@@ -53,18 +54,14 @@ pub struct InboxEntry {
     /// The repository that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// The answers that there are.
     pub answers: Vec<InboxAnswer>,
 }
 
 /// One answer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InboxAnswer {
-    /// The word for it.
     pub answer: &'static str,
-    /// The command that gives it.
     pub command: String,
-    /// The operation that gives it.
     pub operation: &'static str,
     /// What that operation is given.
     pub input: Value,
@@ -86,7 +83,12 @@ impl InboxAnswer {
 }
 
 impl InboxEntry {
-    fn of(item: &InboxItem<'_>, world: &World, who: Principal, now: Timestamp) -> InboxEntry {
+    pub(crate) fn of(
+        item: &InboxItem<'_>,
+        world: &World,
+        (who, place): (Principal, Option<&PathBase>),
+        now: Timestamp,
+    ) -> InboxEntry {
         let name = |who: Principal| visible(&world.name_of(who)).into_owned();
         let (entry, kind, what, answers) = match item {
             InboxItem::Shutdown(shutdown) => {
@@ -153,14 +155,15 @@ impl InboxEntry {
             }
             InboxItem::Orphan(lock) => {
                 let path = lock.wanted.pattern.to_string();
-                let word = shell_word(&path).into_owned();
-                let place = match &lock.left[..] {
+                let named = named_from(place, world, lock.wanted.project, &lock.wanted.pattern);
+                let word = shell_word(&named).into_owned();
+                let files = match &lock.left[..] {
                     [] => "here".to_owned(),
                     [only] if **only == *path => "here".to_owned(),
                     files => format!("in {}", files.join(", ")),
                 };
-                let what = format!("{} left uncommitted work {place}", world.name_of(lock.holder));
-                let input = json!({ "paths": [path] });
+                let what = format!("{} left uncommitted work {files}", world.name_of(lock.holder));
+                let input = json!({ "paths": [named] });
                 (
                     visible(&path).into_owned(),
                     "orphan",
@@ -252,6 +255,18 @@ impl InboxEntry {
                     vec![by::<TaskStart>("start", format!("task start {word}"), json!({ "id": id }))],
                 )
             }
+            InboxItem::Ready(task) => {
+                let (id, word) = (&*task.id, shell_word(&task.id).into_owned());
+                (
+                    format!("task{}", task.number),
+                    "ready",
+                    format!("{} is ready and nobody's: {}", visible(id), visible(&task.brief.title)),
+                    vec![
+                        by::<TaskClaim>("claim", format!("task claim {word}"), json!({ "id": id })),
+                        by::<TaskStart>("start", format!("task start {word}"), json!({ "id": id })),
+                    ],
+                )
+            }
         };
         let (blocks, project) = (blocks(item, world), project(item, world));
         InboxEntry { entry, kind, what, age_ms: now.since(item.since()).0, blocks, project, answers }
@@ -278,14 +293,18 @@ fn blocks(item: &InboxItem<'_>, world: &World) -> Option<String> {
         | InboxItem::Decision(_)
         | InboxItem::Wish(_)
         | InboxItem::Mail { .. }
-        | InboxItem::Task(_) => None,
+        | InboxItem::Task(_)
+        | InboxItem::Ready(_) => None,
     }
 }
 
 fn project(item: &InboxItem<'_>, world: &World) -> Option<String> {
     let id = match item {
         InboxItem::Orphan(lock) => lock.wanted.project,
-        InboxItem::Review(task) | InboxItem::Failed(task) | InboxItem::Task(task) => task.project,
+        InboxItem::Review(task)
+        | InboxItem::Failed(task)
+        | InboxItem::Task(task)
+        | InboxItem::Ready(task) => task.project,
         _ => return None,
     };
     world.projects.get(&id).map(|project| project.name().to_owned())

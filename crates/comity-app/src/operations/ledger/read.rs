@@ -1,18 +1,20 @@
 //! Reads the ledger.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::path::Path;
 
-use comity_core::{Record, Refusal};
+use comity_core::{AgentId, ProjectId, Record, Refusal, event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Moment, moment};
 use crate::application::Application;
 use crate::ledger::Entry;
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::turnstile::Turnstile;
-use crate::weight::{self, PageSize};
+use crate::page_size::{self, PageSize};
+use crate::semaphore::{Semaphore, SemaphorePermit};
 
 /// Entries of one answer at most.
 const LIMIT_MAX: usize = 10_000;
@@ -27,23 +29,29 @@ const AT_A_TIME: usize = 4;
 /// What is read from the disk at a time.
 const PAGE: PageSize = PageSize { records: 500, bytes: 256 * 1024 };
 
-/// Shows what happened: the newest entries, or those after a cursor, filtered by agent, type and time.
+/// Show what happened: the newest entries, or those after a cursor, filtered by agent, type and time.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadLog {
-    /// Only what this agent did and what concerns it: its locks, letters, tasks, tabs, its end (name or id)
+    /// Only what this agent did and what concerns it (name or id)
     #[serde(alias = "agentId")]
     pub agent: Option<String>,
-    /// Only this type, such as lock_acquired
+    /// Only this type, such as lock_acquired, or group, such as lock
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Only since a time, a span ago (10m) or an entry's number
+    /// Include housekeeping, such as locks being renewed
+    #[serde(default)]
+    pub all: bool,
+    /// Include other projects
+    #[serde(default)]
+    pub all_projects: bool,
+    /// Only since then: 14:06, "10 minutes ago", 10m, 2026-11-16T14:06 or an entry's number
     pub since: Option<String>,
-    /// Only after this number, the oldest first: to go on where you stopped
+    /// Only after this number, oldest first: to go on where you stopped
     pub after: Option<u64>,
-    /// Only before this number: to look further back
+    /// Only before this number, to look further back
     pub before: Option<u64>,
-    /// At most so many (50)
+    /// At most this many (50)
     pub limit: Option<usize>,
 }
 
@@ -64,6 +72,10 @@ pub struct LogPage {
     /// Whether fewer than asked for are here because they are large: ask again, `before` the first one or `after` the
     /// last one.
     pub more: bool,
+    /// Held until it is written as JSON, which takes longer than to read it.
+    #[serde(skip)]
+    #[schemars(skip)]
+    _permit: SemaphorePermit<'static>,
 }
 
 impl Operation for ReadLog {
@@ -78,8 +90,8 @@ impl Operation for ReadLog {
             )
             .into());
         }
-        let filter = Filter::of(&self, app)?;
-        let _turn = READERS.enter();
+        let filter = Filter::of(&self, app, caller)?;
+        let permit = READERS.acquire();
         let head = app.engine().world().head;
         let room = PageSize { records: limit, bytes: BYTES_MAX };
         let found = match (self.after, self.before) {
@@ -97,20 +109,22 @@ impl Operation for ReadLog {
         let entries: Vec<Entry> =
             found.records.iter().map(|record| Entry::of(record, &world, caller.who)).collect();
         let cursor = entries.last().map_or(self.after.unwrap_or(head), |last| last.seq);
-        Ok(Plan::Answer(LogPage { entries, cursor, head, more: found.is_cut }))
+        Ok(Plan::Answer(LogPage { entries, cursor, head, more: found.is_cut, _permit: permit }))
     }
 }
 
-static READERS: Turnstile = Turnstile::new(AT_A_TIME);
+static READERS: Semaphore = Semaphore::new(AT_A_TIME);
 
 struct Filter {
     agent: Option<comity_core::AgentId>,
     kind: Option<String>,
+    hides_housekeeping: bool,
+    project: Option<ProjectFilter>,
     since: Option<Moment>,
 }
 
 impl Filter {
-    fn of(asked: &ReadLog, app: &Application) -> Result<Filter, Failure> {
+    fn of(asked: &ReadLog, app: &Application, caller: &Caller) -> Result<Filter, Failure> {
         let agent = match asked.agent.as_deref() {
             None => None,
             Some(name) => Some(match name.parse() {
@@ -119,14 +133,23 @@ impl Filter {
             }),
         };
         let since = asked.since.as_deref().map(moment).transpose()?;
-        Ok(Filter { agent, kind: asked.kind.clone(), since })
+        let kind = asked.kind.clone();
+        kind.as_deref().map_or(Ok(()), event::check_type)?;
+        // A cursor goes over all records: programs count them.
+        let hides_housekeeping = !asked.all && kind.is_none() && asked.after.is_none();
+        let is_of_one = agent.is_none() && asked.after.is_none();
+        let project = is_of_one.then(|| app.projects().scope(caller, asked.all_projects)).flatten();
+        let project = project.map(|project| ProjectFilter::of(project, app));
+        Ok(Filter { agent, kind, hides_housekeeping, project, since })
     }
 
     fn takes(&self, record: &Record) -> bool {
         let kind = record.event.kind();
         self.agent.is_none_or(|agent| record.concerns_agent(agent))
-            && self.kind.as_deref().is_none_or(|wanted| kind.action == wanted || kind.stream == wanted)
+            && self.kind.as_deref().is_none_or(|wanted| event::is_type(wanted, (kind.action, kind.stream)))
+            && !(self.hides_housekeeping && event::is_housekeeping(kind.action))
             && !self.is_before(record)
+            && self.project.as_ref().is_none_or(|project| project.takes(record))
     }
 
     fn is_before(&self, record: &Record) -> bool {
@@ -138,8 +161,47 @@ impl Filter {
     }
 }
 
+/// Leaves out what is known to have happened in another repository.
+struct ProjectFilter {
+    project: ProjectId,
+    /// Where agents work.
+    agents: HashMap<AgentId, ProjectId>,
+}
+
+impl ProjectFilter {
+    fn of(project: ProjectId, app: &Application) -> ProjectFilter {
+        let world = app.engine().world();
+        let mut places: HashMap<&str, Option<ProjectId>> = HashMap::new();
+        let mut agents = HashMap::new();
+        for agent in world.agents.iter() {
+            let Some(cwd) = agent.profile.cwd.as_deref() else { continue };
+            let place = places
+                .entry(cwd)
+                .or_insert_with(|| app.projects().at(Path::new(cwd)).ok().map(|place| place.project()));
+            place.map(|place| agents.insert(agent.id, place));
+        }
+        ProjectFilter { project, agents }
+    }
+
+    fn takes(&self, record: &Record) -> bool {
+        let named = serde_json::to_value(&record.event).ok().and_then(|event| named_project(&event));
+        let place = named.or_else(|| self.agents.get(&record.by.agent()?).copied());
+        place.is_none_or(|place| place == self.project)
+    }
+}
+
+/// The project that an event names.
+fn named_project(event: &Value) -> Option<ProjectId> {
+    let fields = event.as_object()?;
+    let own = fields.get("project").and_then(|project| serde_json::from_value(project.clone()).ok());
+    own.or_else(|| fields.values().find_map(named_project))
+}
+
 /// The newest agent with this name, be it ended.
-fn known_agent(app: &Application, name: &str) -> Result<comity_core::AgentId, Failure> {
+pub(in crate::operations) fn known_agent(
+    app: &Application,
+    name: &str,
+) -> Result<comity_core::AgentId, Failure> {
     let world = app.engine().world();
     let newest =
         world.agents.iter().filter(|agent| *agent.profile.name == *name).max_by_key(|agent| agent.joined);
@@ -175,7 +237,7 @@ fn forwards(
         let Some(last) = read.last() else { break };
         cursor = last.seq;
         for record in read.into_iter().filter(|record| record.seq <= head && filter.takes(record)) {
-            found.is_cut = !room.takes(weight::of_record(&record));
+            found.is_cut = !room.takes(page_size::of_record(&record));
             if found.is_cut {
                 return Ok(found);
             }
@@ -196,7 +258,7 @@ fn backwards(app: &Application, end: u64, page: PageSize, filter: &Filter) -> Re
         stretch = STRETCH_MAX.min(stretch * 2);
         let (newest, all_before) = newest_of(app, (start, end), left, filter)?;
         left.records -= newest.records.len();
-        left.bytes = left.bytes.saturating_sub(newest.records.iter().map(weight::of_record).sum());
+        left.bytes = left.bytes.saturating_sub(newest.records.iter().map(page_size::of_record).sum());
         // One that is larger than what is left comes with the next answer.
         let fits = found.records.is_empty() || left.bytes > 0;
         found.is_cut = newest.is_cut || !fits;
@@ -231,7 +293,7 @@ fn newest_of(
             if !filter.takes(&record) {
                 continue;
             }
-            let size = weight::of_record(&record);
+            let size = page_size::of_record(&record);
             bytes += size;
             newest.push_back((record, size));
             while newest.len() > page.records || (bytes > page.bytes && newest.len() > 1) {
@@ -249,7 +311,7 @@ fn newest_of(
 impl fmt::Display for LogPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.entries.is_empty() {
-            return f.write_str("nothing of that kind has happened");
+            return f.write_str("nothing to show");
         }
         let lines: Vec<String> = self.entries.iter().map(ToString::to_string).collect();
         f.write_str(&lines.join("\n"))

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use comity_core::World;
+use comity_core::display::counted;
 use comity_core::world::Timeouts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::facts::{WorldDiff, WorldFact, facts_of, in_columns};
 use super::{Moment, moment};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -15,13 +17,16 @@ use crate::operations::locks::LockView;
 /// Records that are folded at a time.
 const PAGE: usize = 5_000;
 
-/// Shows who was here, what was locked and who waited at a moment: exact, by folding the log up to it.
+/// Show everything as it was at some moment, or what changed between two: exact, by replaying the log.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
-    /// A number of the log, a time such as 2026-11-15T10:00:00Z, or a span ago such as 10m
+    /// 14:06, "10 minutes ago", 10m, 2026-11-16T14:06 or an entry's number
     #[serde(deserialize_with = "text_or_number")]
     pub at: String,
+    /// Another moment: shows what is different then
+    #[serde(default, deserialize_with = "text_or_number_or_none")]
+    pub diff: Option<String>,
 }
 
 /// The world at a moment.
@@ -31,10 +36,13 @@ pub struct Past {
     pub seq: u64,
     /// The names of the agents that were here.
     pub agents: Vec<String>,
-    /// What was locked.
     pub locks: Vec<LockView>,
-    /// How many asks waited.
     pub waits: usize,
+    /// Everything there was: agents, locks, tasks, mail, permissions, pools, worktrees, decisions, teams.
+    pub facts: Vec<WorldFact>,
+    /// What is different at the other moment, if one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<WorldDiff>,
     /// A hash of the whole state, to compare with.
     pub hash: String,
 }
@@ -45,6 +53,11 @@ impl Operation for Replay {
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Past>, Failure> {
         let world = world_at(app, moment(&self.at)?)?;
         let now = world.now;
+        let facts = facts_of(&world);
+        let diff = self.diff.as_deref().map(|other| -> Result<WorldDiff, Failure> {
+            let other = world_at(app, moment(other)?)?;
+            Ok(WorldDiff::between((world.head, &facts), (other.head, &facts_of(&other))))
+        });
         let mut agents: Vec<String> =
             world.agents.live().map(|agent| agent.profile.name.to_string()).collect();
         agents.sort();
@@ -53,6 +66,8 @@ impl Operation for Replay {
             agents,
             locks: world.locks.iter().map(|lock| LockView::of(lock, &world, now)).collect(),
             waits: world.locks.waits().count(),
+            facts,
+            diff: diff.transpose()?,
             hash: state_hash(&world),
         }))
     }
@@ -79,7 +94,7 @@ fn world_at(app: &Application, moment: Moment) -> Result<World, Failure> {
         if page.first().is_none_or(|record| record.seq != world.head + 1) {
             return Err(comity_core::Refusal::NotFound {
                 problem: format!("the log before entry {seq} is no longer kept"),
-                hint: "ask for a later moment".into(),
+                hint: "ask for a later time".into(),
             }
             .into());
         }
@@ -102,26 +117,39 @@ fn last_before(app: &Application, wall_ms: i64, head: u64) -> Result<u64, Failur
     Ok(0)
 }
 
-fn text_or_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum PointInput {
-        Number(u64),
-        Text(String),
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PointInput {
+    Number(u64),
+    Text(String),
+}
+
+impl From<PointInput> for String {
+    fn from(point: PointInput) -> String {
+        match point {
+            PointInput::Number(number) => number.to_string(),
+            PointInput::Text(text) => text,
+        }
     }
-    Ok(match PointInput::deserialize(deserializer)? {
-        PointInput::Number(number) => number.to_string(),
-        PointInput::Text(text) => text,
-    })
+}
+
+fn text_or_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    PointInput::deserialize(deserializer).map(String::from)
+}
+
+fn text_or_number_or_none<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    Option::<PointInput>::deserialize(deserializer).map(|point| point.map(String::from))
 }
 
 impl fmt::Display for Past {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let agents = if self.agents.is_empty() { "nobody".to_owned() } else { self.agents.join(", ") };
-        writeln!(f, "after entry {}: {agents} here, {} asks waiting", self.seq, self.waits)?;
-        match self.locks.is_empty() {
-            true => f.write_str("nothing is locked"),
-            false => f.write_str(&self.locks.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
+        if let Some(diff) = &self.diff {
+            return diff.fmt(f);
         }
+        let (agents, locks) = (counted(self.agents.len(), "agent"), counted(self.locks.len(), "lock"));
+        write!(f, "after entry {}: {agents}, {locks}, {} waiting", self.seq, self.waits)?;
+        in_columns(f, self.facts.iter().map(|fact| ("", fact)))
     }
 }

@@ -14,7 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 /// Records that the counts by type look at.
 const RECENT: u64 = 10_000;
 
-/// Sums up: agents, locks and waits now, and how often what happened lately.
+/// Sum up agents, locks and waits now, and how often each thing happened lately.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Summarize {}
@@ -22,15 +22,11 @@ pub struct Summarize {}
 /// Counts of everything.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Summary {
-    /// Agents that are here.
     pub agents: usize,
-    /// Locks that are held.
     pub locks: usize,
     /// Locks over uncommitted work that somebody left.
     pub orphaned: usize,
-    /// Asks that wait.
     pub waits: usize,
-    /// Entries in the log.
     pub entries: u64,
     /// The newest entries by type.
     pub recent: BTreeMap<&'static str, u64>,

@@ -10,7 +10,7 @@ use crate::application::Application;
 use crate::log;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Checks the hash chain of the whole log: any change of the past is named.
+/// Check the hash chain of the whole log: any change to the past is named.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verify {}

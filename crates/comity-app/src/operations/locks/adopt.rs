@@ -9,7 +9,7 @@ use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Takes over uncommitted work that somebody left: its orphaned locks become yours, and its files stay as they are.
+/// Take over uncommitted work that someone left behind: its orphaned locks become yours, and its files stay as they are.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adopt {
@@ -29,7 +29,7 @@ impl Operation for Adopt {
         if let Some(events) = app.answered(caller) {
             return Ok(Plan::Answer(finish(&events)));
         }
-        let place = app.projects().place(caller)?;
+        let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
         let asks = vec![Ask::Lock(LockAsk::Adopt {
             project,

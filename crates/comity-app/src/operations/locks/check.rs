@@ -12,7 +12,7 @@ use super::keeps_out;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Asks whether you may edit a path now; refused, with who and why, if another has locked it.
+/// Ask whether you may edit a path right now. If not, you hear who locked it and why.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {

@@ -10,14 +10,14 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
-/// Gives locks more time, counted from now: your own, those of agents you lead, or anybody's if you are the human.
+/// Give locks more time, counted from now: your own, those of agents you lead, or anyone's if you are the human.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Extend {
     /// Every lock that overlaps one of these
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
-    /// The time from now on, such as 30m
+    /// How long from now, such as 30m
     pub ttl: Span,
     /// Why, for the holder
     pub reason: Option<String>,
@@ -28,7 +28,7 @@ impl Operation for Extend {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {
         must_name_paths(&self.paths)?;
-        let place = app.projects().place(caller)?;
+        let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
         let finish = |events: &[_], _: &_, _| changed("extended", events);
         let asks = vec![Ask::Lock(LockAsk::Extend {

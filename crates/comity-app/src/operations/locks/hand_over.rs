@@ -9,14 +9,14 @@ use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Hands locks over to another agent, which is told: your own, those of agents you lead, or anybody's if you are the human.
+/// Hand locks over to another agent, which is told: your own, those of agents you lead, or anyone's if you are the human.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HandOver {
     /// Every lock that overlaps one of these
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
-    /// The agent's name or id; "human" for the person
+    /// The agent's name or id, or human
     pub to: String,
     /// Why, for the new holder
     pub reason: Option<String>,
@@ -27,7 +27,7 @@ impl Operation for HandOver {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {
         must_name_paths(&self.paths)?;
-        let place = app.projects().place(caller)?;
+        let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
         let world = app.engine().world();
         let to = match self.to.as_str() {

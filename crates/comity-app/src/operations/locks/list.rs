@@ -1,26 +1,33 @@
 //! Shows what is locked.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use comity_core::Timestamp;
-use comity_core::World;
-use comity_core::locks::LockWait;
+use comity_core::display::{counted, visible};
+use comity_core::locks::{Lock, LockWait};
+use comity_core::next_call::Argument;
+use comity_core::table::table;
+use comity_core::{ProjectId, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LockView;
+use super::{LockView, project_name};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Locks that one answer shows.
 const SHOWN_MAX: usize = 1_000;
 
-/// Shows which paths are locked, by whom, why and until when, and who waits.
+/// List what is locked here, by whom, why and until when, and who is waiting.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListLocks {
     /// Only what overlaps this path or glob
     pub path: Option<String>,
+    /// Include other projects
+    #[serde(default, alias = "all")]
+    pub all_projects: bool,
 }
 
 /// What is locked.
@@ -30,16 +37,19 @@ pub struct LockList {
     pub locks: Vec<LockView>,
     /// The asks that wait, the first in line first.
     pub waits: Vec<WaitView>,
-    /// How many locks there are in all.
+    /// How many locks there are here.
     pub total: usize,
+    /// How many there are in other repositories, and are not shown.
+    pub elsewhere: usize,
+    /// Whether each is shown with its repository.
+    #[serde(skip)]
+    names_projects: bool,
 }
 
 /// One ask that waits.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WaitView {
-    /// Who waits.
     pub who: String,
-    /// For what.
     pub paths: Vec<String>,
     /// Its place among all that wait, from 1.
     pub position: usize,
@@ -47,6 +57,8 @@ pub struct WaitView {
     pub age_ms: u64,
     /// Until it gives up.
     pub gives_up_in_ms: u64,
+    /// The repositories that its paths are in.
+    pub projects: Vec<String>,
 }
 
 impl Operation for ListLocks {
@@ -54,13 +66,15 @@ impl Operation for ListLocks {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockList>, Failure> {
         let now = app.engine().now();
+        let place = app.projects().place(caller);
         let wanted = match &self.path {
             Some(path) => {
-                let place = app.projects().place(caller)?;
+                let place = place.as_ref().map_err(Clone::clone)?;
                 Some((place.project(), place.resolve(path)?))
             }
             None => None,
         };
+        let here = place.ok().map(|place| place.project()).filter(|_| !self.all_projects);
         let world = app.engine().world();
         let (locks, tickets) = match &wanted {
             Some((project, pattern)) => (
@@ -74,40 +88,69 @@ impl Operation for ListLocks {
                         .collect::<Vec<_>>(),
                 ),
             ),
-            None => (world.locks.iter().collect(), None),
+            None => {
+                let is_here = |project| here.is_none_or(|here| here == project);
+                (world.locks.iter().filter(|lock| is_here(lock.wanted.project)).collect(), None)
+            }
         };
-        let waits = world.locks.waits().enumerate();
-        let waits = waits.filter(|(_, wait)| tickets.as_ref().is_none_or(|only| only.contains(&wait.ticket)));
+        let is_here =
+            |wait: &LockWait| here.is_none_or(|here| wait.wants.iter().any(|wanted| wanted.project == here));
+        let waits = world.locks.waits().enumerate().filter(|(_, wait)| match &tickets {
+            Some(only) => only.contains(&wait.ticket),
+            None => is_here(wait),
+        });
         let total = locks.len();
-        let locks = locks.into_iter().take(SHOWN_MAX).map(|lock| LockView::of(lock, &world, now)).collect();
+        let elsewhere = if wanted.is_none() { world.locks.len() - total } else { 0 };
+        let who = caller.who;
+        let view = |lock: &Lock| LockView { is_yours: lock.holder == who, ..LockView::of(lock, &world, now) };
+        let locks = locks.into_iter().take(SHOWN_MAX).map(view).collect();
         let waits = waits.map(|(at, wait)| wait_view(at + 1, wait, &world, now)).collect();
-        Ok(Plan::Answer(LockList { locks, waits, total }))
+        let names_projects = wanted.is_none() && here.is_none();
+        Ok(Plan::Answer(LockList { locks, waits, total, elsewhere, names_projects }))
     }
 }
 
 fn wait_view(position: usize, wait: &LockWait, world: &World, now: Timestamp) -> WaitView {
+    let projects: BTreeSet<ProjectId> = wait.wants.iter().map(|wanted| wanted.project).collect();
     WaitView {
         who: world.name_of(wait.who),
         paths: wait.wants.iter().map(|wanted| wanted.pattern.readable()).collect(),
         position,
         age_ms: now.since(wait.since).0,
         gives_up_in_ms: wait.deadline.since(now).0,
+        projects: projects.into_iter().map(|project| project_name(world, project)).collect(),
     }
 }
 
 impl fmt::Display for LockList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines: Vec<String> = self.locks.iter().map(ToString::to_string).collect();
+        let place = |projects: &[String]| match self.names_projects {
+            true => format!("  in {}", visible(&projects.join(", "))),
+            false => String::new(),
+        };
+        let mut lines = Vec::new();
+        if !self.locks.is_empty() {
+            let rows: Vec<Vec<String>> =
+                self.locks.iter().map(|lock| lock.row(self.names_projects)).collect();
+            lines.push(table(&["PATH", "HOLDER", "STATE", "LEFT", "WAITING", "PROJECT", "REASON"], &rows));
+        }
         if self.total > self.locks.len() {
             lines.push(format!("… and {} more; name a path to see its locks", self.total - self.locks.len()));
         }
         lines.extend(self.waits.iter().map(|wait| {
-            let left = comity_core::Millis(wait.gives_up_in_ms);
-            format!("{}. {} waits for {}, {left} left", wait.position, wait.who, wait.paths.join(", "))
+            let (left, place) = (comity_core::Millis(wait.gives_up_in_ms), place(&wait.projects));
+            format!("{}. {} waits for {}, {left} left{place}", wait.position, wait.who, wait.paths.join(", "))
         }));
-        match lines.is_empty() {
-            true => f.write_str("nothing is locked"),
-            false => f.write_str(&lines.join("\n")),
+        if lines.is_empty() {
+            lines.push("nothing is locked".to_owned() + if self.elsewhere > 0 { " here" } else { "" });
         }
+        if self.elsewhere > 0 {
+            lines.push(format!(
+                "{} in other repositories: {}",
+                counted(self.elsewhere, "lock"),
+                next_call::<ListLocks>([("all_projects", Argument::Yes)])
+            ));
+        }
+        f.write_str(&lines.join("\n"))
     }
 }

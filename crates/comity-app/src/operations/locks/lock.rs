@@ -10,24 +10,25 @@ use serde::{Deserialize, Serialize};
 use super::{LockView, must_name_paths, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::permissions::submit_plan_first;
 use crate::span::Span;
 
-/// Locks paths so that nobody else edits them. All or none; asking again renews. A refusal says who holds it and what to do.
+/// Lock paths so that nobody else edits them. All or none; asking again renews.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     /// Files, directories or globs such as src/**/*.rs
     #[serde(alias = "filePath", deserialize_with = "one_or_many")]
     pub paths: Vec<String>,
-    /// Others may hold it shared too, and nobody may edit
+    /// Others may share it too, and nobody may edit
     #[serde(default)]
     pub shared: bool,
-    /// What you are doing, for the others
+    /// What you are doing, so that others know
     pub reason: Option<String>,
     /// How long it lasts without a sign of life (5m)
     #[serde(alias = "ttlSeconds")]
     pub ttl: Option<Span>,
-    /// The agents below you may write there, too
+    /// Let the agents below you write there, too
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_children: bool,
     /// Wait in line up to this long (e.g. 30s)
@@ -39,6 +40,9 @@ pub struct Lock {
 pub struct LockGrant {
     /// One entry for each path.
     pub locks: Vec<LockView>,
+    /// Those of the paths that are not there yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 impl Operation for Lock {
@@ -48,7 +52,7 @@ impl Operation for Lock {
         must_name_paths(&self.paths)?;
         if app.is_planning(caller.who) {
             let problem = "you are in plan mode: you change nothing, so no path is locked for you".into();
-            let hint = "submit your plan first: comity plan submit FILE, or with --content TEXT".into();
+            let hint = submit_plan_first();
             return Err(Refusal::NotAllowed { problem, hint }.into());
         }
         let place = app.projects().place(caller)?;
@@ -60,29 +64,32 @@ impl Operation for Lock {
         let ttl = ttl.map_or(limits::LOCK_TTL, |span| span.0);
         let reason = stored_reason(self.reason);
         let project = place.project();
-        let wants = place
-            .resolve_all(&self.paths)?
-            .into_iter()
-            .map(|pattern| Wanted {
-                project,
-                pattern,
-                mode,
-                ttl,
-                reason: reason.clone(),
-                with_children: self.with_children,
-            })
-            .collect();
+        let patterns = place.resolve_all(&self.paths)?;
+        let missing: Vec<String> = patterns.iter().filter_map(|pattern| place.missing(pattern)).collect();
+        let wants = patterns.into_iter().zip(&self.paths).map(|(pattern, path)| Wanted {
+            project,
+            pattern,
+            mode,
+            ttl,
+            reason: reason.clone(),
+            with_children: self.with_children,
+            // A whole path may lead into another one.
+            worktree: place.root().filter(|_| !path.starts_with('/') && !path.contains("..")),
+        });
+        let wants = wants.collect();
         let wait = self.wait.map(|span| span.0).filter(|wait| *wait > Millis(0));
         let mut asks: Vec<Ask> = place.introduce(&app.engine().world()).into_iter().collect();
         asks.push(Ask::Lock(LockAsk::Lock { wants, wait }));
         let who = caller.who;
-        let finish = move |events: &[Event], world: &World, now| grant(who, events, world, now);
+        let finish = move |events: &[Event], world: &World, now| {
+            Ok(LockGrant { locks: grant(who, events, world, now)?, missing })
+        };
         Ok(Plan::grant(asks, finish))
     }
 }
 
 /// The locks as they are now. Who asks again with the same key may come when they are held no more.
-fn grant(who: Principal, events: &[Event], world: &World, now: Timestamp) -> Result<LockGrant, Refusal> {
+fn grant(who: Principal, events: &[Event], world: &World, now: Timestamp) -> Result<Vec<LockView>, Refusal> {
     let mut locks = Vec::new();
     for event in events {
         let (fence, path, wanted) = match event {
@@ -101,12 +108,12 @@ fn grant(who: Principal, events: &[Event], world: &World, now: Timestamp) -> Res
         };
         locks.push(LockView::of(lock, world, now));
     }
-    Ok(LockGrant { locks })
+    Ok(locks)
 }
 
 impl fmt::Display for LockGrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<String> = self
+        let mut lines: Vec<String> = self
             .locks
             .iter()
             .map(|lock| {
@@ -116,6 +123,9 @@ impl fmt::Display for LockGrant {
                 format!("locked {path}{shared}{} (fence {})", left.unwrap_or_default(), lock.fence)
             })
             .collect();
+        lines.extend(self.missing.iter().map(|path| {
+            format!("note: {} does not exist yet; is it spelled right?", comity_core::display::visible(path))
+        }));
         f.write_str(&lines.join("\n"))
     }
 }

@@ -13,11 +13,13 @@ mod unlock;
 use std::fmt;
 
 use comity_core::locks::{Hold, Lock as CoreLock, LockEvent, keeps_from_writing};
-use comity_core::{Event, Principal, Refusal, Timestamp, World};
+use comity_core::projects::Project;
+use comity_core::{Event, PathPattern, Principal, ProjectId, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::catalog::{CatalogEntry, DELETE, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
+use crate::projects::PathBase;
 pub use adopt::Adopt;
 pub use check::Check;
 pub use extend::Extend;
@@ -29,18 +31,21 @@ pub use release::Release;
 pub use rescue::Rescue;
 pub use unlock::Unlock;
 
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("lock", "Who may edit which path")];
+
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Lock>(     "lock",     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded().waits().unlisted(&["with_children"]),
-    CatalogEntry::of::<Unlock>(   "unlock",   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded(),
-    CatalogEntry::of::<ListLocks>("locks",    "locks <path>",     GET,    "/api/coordination/locks")         .for_agents(),
-    CatalogEntry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded(),
-    CatalogEntry::of::<Extend>(   "extend",   "extend <paths>",   POST,   "/api/coordination/locks/extend")  .changes(),
-    CatalogEntry::of::<HandOver>( "handover", "handover <paths>", POST,   "/api/coordination/locks/handover").changes(),
-    CatalogEntry::of::<Adopt>(    "adopt",    "adopt <paths>",    POST,   "/api/coordination/locks/adopt")   .changes(),
-    CatalogEntry::of::<Rescue>(   "rescue",   "rescue <paths>",   POST,   "/api/coordination/locks/rescue")  .removes().long().writes_files(),
-    CatalogEntry::of::<Release>(  "release",  "release <paths>",  POST,   "/api/coordination/locks/release") .removes(),
+    CatalogEntry::of::<Lock>(     "lock",     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded().waits().unlisted(&["with_children"]).examples(&["lock src/login.rs --reason \"fixing the login\"", "lock 'src/**/*.rs' --wait 30s"]),
+    CatalogEntry::of::<Unlock>(   "unlock",   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded().also(&["lock unlock"]).examples(&["unlock src/login.rs", "unlock --all"]),
+    CatalogEntry::of::<ListLocks>("locks",    "lock list <path>", GET,    "/api/coordination/locks")         .for_agents().unlisted(&["all_projects"]).also(&["locks", "lock ls"]),
+    CatalogEntry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded().also(&["lock check"]),
+    CatalogEntry::of::<Extend>(   "extend",   "extend <paths>",   POST,   "/api/coordination/locks/extend")  .changes().also(&["lock extend"]).examples(&["extend src/login.rs --ttl 30m"]),
+    CatalogEntry::of::<HandOver>( "handover", "handover <paths>", POST,   "/api/coordination/locks/handover").changes().also(&["lock handover", "lock give"]).examples(&["handover src/login.rs --to bob"]),
+    CatalogEntry::of::<Adopt>(    "adopt",    "adopt <paths>",    POST,   "/api/coordination/locks/adopt")   .changes().also(&["lock adopt"]),
+    CatalogEntry::of::<Rescue>(   "rescue",   "rescue <paths>",   POST,   "/api/coordination/locks/rescue")  .removes().long().writes_files().also(&["lock rescue"]),
+    CatalogEntry::of::<Release>(  "release",  "release <paths>",  POST,   "/api/coordination/locks/release") .removes().also(&["lock release", "lock free", "lock give-back"]).examples(&["release src/login.rs", "release src/login.rs --from ann --reason \"she is at lunch\""]),
 ];
 
 /// One lock, as it is shown.
@@ -48,7 +53,6 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
 pub struct LockView {
     /// The canonical path or glob.
     pub path: String,
-    /// Name of the holder.
     pub holder: String,
     /// Id of the holder, if it is an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +61,6 @@ pub struct LockView {
     pub mode: &'static str,
     /// held, lapsed (its files are being looked at) or orphaned (uncommitted work was left).
     pub state: &'static str,
-    /// Why it is held.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Its fence: a later holder has a larger one.
@@ -67,10 +70,12 @@ pub struct LockView {
     /// How long it lasts without a sign of life of its holder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<u64>,
-    /// The repository.
     pub project: String,
     /// Asks that wait for it.
     pub waiting: usize,
+    /// Whether whoever looks holds it; programs know that by the name.
+    #[serde(skip)]
+    pub is_yours: bool,
     /// Some of the files with uncommitted work, if it is orphaned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
@@ -79,7 +84,6 @@ pub struct LockView {
 impl LockView {
     pub(crate) fn of(lock: &CoreLock, world: &World, now: Timestamp) -> LockView {
         let seen = lock.view(world, now);
-        let project = world.projects.get(&lock.wanted.project);
         LockView {
             path: seen.path,
             holder: seen.holder,
@@ -90,11 +94,34 @@ impl LockView {
             fence: lock.fence.0,
             age_ms: seen.age_ms.0,
             expires_in_ms: seen.expires_in_ms.map(|left| left.0),
-            project: project
-                .map_or_else(|| lock.wanted.project.to_string(), |project| project.name().to_owned()),
+            project: project_name(world, lock.wanted.project),
             waiting: world.locks.waits_overlapping(lock.wanted.project, &lock.wanted.pattern).len(),
+            is_yours: false,
             left: lock.left.iter().map(ToString::to_string).collect(),
         }
+    }
+}
+
+pub(super) fn project_name(world: &World, id: ProjectId) -> String {
+    world.projects.get(&id).map_or_else(|| id.to_string(), |project| project.name().to_owned())
+}
+
+impl LockView {
+    /// Its line in a table, with its project if several are shown.
+    fn row(&self, with_project: bool) -> Vec<String> {
+        let shown = |text: &str| comity_core::display::visible(text).into_owned();
+        let reason = self.reason.as_ref().map(|reason| format!("\"{}\"", shown(reason)));
+        let left = (!self.left.is_empty() && self.left != [self.path.clone()])
+            .then(|| format!("work in {}", shown(&self.left.join(", "))));
+        vec![
+            shown(&self.path),
+            if self.is_yours { "you".to_owned() } else { self.holder.clone() },
+            if self.state == "held" { self.mode.to_owned() } else { self.state.to_owned() },
+            self.expires_in_ms.map(|left| comity_core::Millis(left).to_string()).unwrap_or_default(),
+            if self.waiting > 0 { self.waiting.to_string() } else { String::new() },
+            if with_project { shown(&self.project) } else { String::new() },
+            [reason, left].into_iter().flatten().collect::<Vec<_>>().join("  "),
+        ]
     }
 }
 
@@ -127,7 +154,6 @@ impl fmt::Display for LockView {
 /// What an operation on locks did, path by path.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LockChanges {
-    /// The paths.
     pub paths: Vec<String>,
     #[serde(skip)]
     verb: &'static str,
@@ -144,6 +170,20 @@ impl fmt::Display for LockChanges {
             .map(|path| format!("{} {}", self.verb, comity_core::display::visible(path)))
             .collect();
         f.write_str(&lines.join("\n"))
+    }
+}
+
+/// How a caller names what is locked: from the top of its repository as it is stored, from anywhere else by the whole path.
+pub(super) fn named_from(
+    place: Option<&PathBase>,
+    world: &World,
+    project: ProjectId,
+    pattern: &PathPattern,
+) -> String {
+    let is_top = place.is_some_and(|place| place.project() == project && place.is_top());
+    match world.projects.get(&project).and_then(Project::top).filter(|_| !is_top) {
+        Some(top) => format!("{top}/{pattern}"),
+        None => pattern.to_string(),
     }
 }
 

@@ -1,21 +1,25 @@
 //! Takes others' locks away.
 
-use comity_core::Ask;
-use comity_core::locks::LockAsk;
+use comity_core::locks::{Hold, LockAsk};
+use comity_core::teams::leads;
+use comity_core::{Ask, PathPattern, Principal, ProjectId, Refusal, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Takes locks away from whoever holds them: for people, and for agents over those they lead. The holder is told.
+/// Release locks: your own, those over work that was left behind, or, with from, somebody else's. People may do that, and agents over those they lead; the holder is told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// Every lock that overlaps one of these goes
+    /// Every lock that overlaps one of these
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
+    /// Whose locks: needed if somebody is using them
+    pub from: Option<String>,
     /// Why, for the holder
     pub reason: Option<String>,
 }
@@ -25,11 +29,50 @@ impl Operation for Release {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {
         must_name_paths(&self.paths)?;
-        let place = app.projects().place(caller)?;
+        let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
+        refuse_unnamed(&app.engine().world(), caller.who, (project, &patterns), self.from.as_deref())?;
         let finish = |events: &[_], _: &_, _| changed("released", events);
         let asks =
             vec![Ask::Lock(LockAsk::Release { project, patterns, reason: stored_reason(self.reason) })];
         Ok(Plan::change(asks, finish))
+    }
+}
+
+/// Refuses to take a lock that somebody uses from anybody but the one who was named.
+fn refuse_unnamed(
+    world: &World,
+    who: Principal,
+    (project, patterns): (ProjectId, &[PathPattern]),
+    from: Option<&str>,
+) -> Result<(), Refusal> {
+    let named = match from {
+        None => None,
+        Some("human" | "you") => Some(Principal::Human),
+        Some(name) => Some(Principal::Agent(world.agents.find(name)?.id)),
+    };
+    let locks = patterns.iter().flat_map(|pattern| world.locks.overlapping(project, pattern));
+    // Whoever may not decide about a lock is told so by the rules.
+    let may_decide = |holder: Principal| match holder.agent() {
+        Some(agent) => leads(world, who, agent),
+        None => who == Principal::Human,
+    };
+    let mut used =
+        locks.filter(|lock| lock.hold == Hold::Held && lock.holder != who && may_decide(lock.holder));
+    match used.find(|lock| Some(lock.holder) != named) {
+        None => Ok(()),
+        Some(lock) => {
+            let (holder, path) = (world.name_of(lock.holder), lock.wanted.pattern.readable());
+            let name = if lock.holder == Principal::Human { "human" } else { &holder };
+            let release = next_call::<Release>([
+                ("paths", [path.as_str()].into()),
+                ("from", name.into()),
+                ("reason", "WHY".into()),
+            ]);
+            Err(Refusal::NotAllowed {
+                problem: format!("{path} is locked by {holder}"),
+                hint: format!("to take it from {holder}: {release}"),
+            })
+        }
     }
 }

@@ -4,27 +4,28 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::path::Path;
 
-use comity_core::display::{shell_word, visible};
+use comity_core::display::visible;
 use comity_core::locks::{Hold, Lock, LockAsk, LockEvent, ReleaseCause};
 use comity_core::projects::Project;
 use comity_core::{Ask, Event, Fence, PathPattern, Principal, ProjectId, Refusal};
-use comity_git::Among;
+use comity_git::WorktreeFilter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::must_name_paths;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::engine::Failed;
+use crate::lock_worktrees::{is_in, may_be_in};
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::planted::panic_at;
+use crate::operations::locks::{Adopt, ListLocks};
+use crate::planted_panic::panic_at;
 use crate::projects::PathBase;
-use crate::whereabouts::{is_in, may_be_in};
 
 /// How long git may take.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Puts uncommitted work that somebody left aside: it is kept in git's stash and by a ref, its files are as they were
-/// committed, and its orphaned locks are free.
+/// Set aside uncommitted work that someone left behind: it is kept in git's stash and under a ref, its files go back to what was committed, and its orphaned locks become free.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rescue {
@@ -45,15 +46,12 @@ pub struct Rescued {
 /// Work that is kept.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Kept {
-    /// Whose work it was.
     pub by: String,
     /// The ref that keeps it.
     pub r#ref: String,
-    /// The commit that it is in.
     pub commit: String,
     /// The directory that its files were in.
     pub worktree: String,
-    /// Its files.
     pub files: Vec<String>,
 }
 
@@ -62,7 +60,7 @@ impl Operation for Rescue {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Rescued>, Failure> {
         must_name_paths(&self.paths)?;
-        let place = app.projects().place(caller)?;
+        let place = app.projects().place_of(caller, &self.paths)?;
         if let Some(done) = done_before(app, caller, &place) {
             return Ok(Plan::Answer(done));
         }
@@ -122,14 +120,13 @@ fn done_before(app: &Application, caller: &Caller, place: &PathBase) -> Option<R
     Some(Rescued { rescued: refs.into_iter().filter_map(kept).collect(), paths })
 }
 
-/// Work that somebody left.
 struct Left {
     lock: Lock,
     by: String,
     project: Project,
-    among: Among,
+    within: WorktreeFilter,
     /// Work that is found there orphaned the lock: none of it may stay when the lock is freed.
-    may_be_in: Among,
+    may_be_in: WorktreeFilter,
 }
 
 /// The orphaned locks that overlap these, and what their caller has taken over before to put it aside, with all that cannot
@@ -148,13 +145,16 @@ fn left(
             let is_begun = lock.holder == who && lock.rescue.is_some();
             if lock.hold != Hold::Orphaned && !is_begun {
                 let problem = format!("{}: that is not work that was left", lock.view(&world, now));
-                return Err(Refusal::bad_input(problem, "see whose it is with: comity locks"));
+                return Err(Refusal::bad_input(
+                    problem,
+                    format!("see whose it is with: {}", next_call::<ListLocks>([])),
+                ));
             }
             let Some(project) = world.projects.get(&project).cloned() else { continue };
             if !found.iter().any(|known| known.lock.fence == lock.fence) {
                 let by = world.name_of(lock.rescue.as_ref().map_or(lock.holder, |rescue| rescue.of));
-                let (among, may_be_in) = (is_in(&world, lock), may_be_in(&world, lock));
-                found.push(Left { lock: lock.clone(), by, project, among, may_be_in });
+                let (within, may_be_in) = (is_in(&world, lock), may_be_in(&world, lock));
+                found.push(Left { lock: lock.clone(), by, project, within, may_be_in });
                 patterns.push_back(lock.wanted.pattern.clone());
             }
         }
@@ -211,9 +211,9 @@ impl Left {
     }
 
     fn meant(&self) -> comity_git::LeftWork<'_> {
-        let Left { project, among, may_be_in, .. } = self;
+        let Left { project, within, may_be_in, .. } = self;
         let (common_dir, pattern) = (self.common_dir(), &self.lock.wanted.pattern);
-        comity_git::LeftWork { common_dir, pattern, case: project.case, among, may_be_in }
+        comity_git::LeftWork { common_dir, pattern, case: project.case, within, may_be_in }
     }
 
     fn put_aside(&self, app: &Application, who: Principal) -> Result<Vec<comity_git::RescuedWork>, String> {
@@ -228,17 +228,21 @@ impl Left {
     fn stays(&self, problem: &impl fmt::Display, before: &[Kept]) -> Refusal {
         let Left { by, lock, .. } = self;
         let pattern = &lock.wanted.pattern;
-        let word = pattern.to_string();
-        let word = shell_word(&word);
+        let of_path = || ("paths", [pattern.to_string()].into());
         let mut problem = format!("the work of {by} stays where it is: {}", visible(&problem.to_string()));
         for Kept { by, r#ref, files, .. } in before {
             problem +=
                 &format!("; the work of {by} in {} was put aside into {}", visible(&files.join(", ")), r#ref);
         }
         let hint = match lock.hold {
-            Hold::Orphaned => format!("fix that, or take the work over as it is: comity adopt {word}"),
+            Hold::Orphaned => {
+                format!("fix that, or take the work over as it is: {}", next_call::<Adopt>([of_path()]))
+            }
             Hold::Held | Hold::Lapsed => {
-                format!("{pattern} is yours now: fix that and ask again, or work on with: comity lock {word}")
+                format!(
+                    "{pattern} is yours now: fix that and ask again, or work on with: {}",
+                    next_call::<super::Lock>([of_path()])
+                )
             }
         };
         Refusal::NotAllowed { problem, hint }

@@ -7,16 +7,17 @@ use serde::Deserialize;
 
 use super::{LockChanges, changed};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Gives back your own locks: these paths, all below a directory, or everything with all.
+/// Release your own locks: these paths, everything below a directory, or all of them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unlock {
     /// What you locked
     #[serde(default, deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
-    /// Everything that you hold, in every project
+    /// Everything you hold, in every project
     #[serde(default)]
     pub all: bool,
 }
@@ -35,9 +36,11 @@ impl Operation for Unlock {
                 })
             }
             _ => {
-                return Err(
-                    Refusal::bad_input("name paths, or all, and not both", "comity unlock PATH...").into()
-                );
+                return Err(Refusal::bad_input(
+                    "name paths, or all, and not both",
+                    format!("such as: {}", next_call::<Unlock>([("paths", ["PATH"].into())])),
+                )
+                .into());
             }
         };
         let finish = |events: &[_], _: &_, _| changed("unlocked", events);

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Says that an offer of mail has reached you, or with --returned that it has not.
+/// Report that an offer of mail reached you or, with --returned, that it did not.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcknowledgeMail {
     /// The receipt of the offer
     pub receipt: u64,
-    /// It has not arrived: offer it again at once
+    /// It did not arrive: offer it again at once
     #[serde(default)]
     pub returned: bool,
 }
@@ -24,7 +24,6 @@ pub struct AcknowledgeMail {
 /// What became of the offer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Acknowledged {
-    /// Which one.
     pub receipt: u64,
     /// arrived, returned (it is offered again) or closed (it had arrived, or took too long).
     pub state: &'static str,

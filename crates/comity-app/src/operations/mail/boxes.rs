@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows for whom mail waits, how much, from whom, and what was offered in vain too often.
+/// Show who has mail waiting, how much, from whom, and which letters could not be delivered.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListMailboxes {}
@@ -30,7 +30,6 @@ pub struct BoxView {
     pub letters: usize,
     /// Bytes of these.
     pub bytes: usize,
-    /// Who wrote what waits.
     pub from: Vec<String>,
     /// Letters that were offered in vain too often.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -78,7 +77,7 @@ impl fmt::Display for BoxView {
             write!(f, " from {}", self.from.join(", "))?;
         }
         if !self.put_aside.is_empty() {
-            write!(f, "; offered in vain too often: {}", self.put_aside.join(", "))?;
+            write!(f, "; could not be delivered: {}", self.put_aside.join(", "))?;
         }
         Ok(())
     }

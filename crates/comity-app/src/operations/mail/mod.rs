@@ -11,6 +11,7 @@ mod take_over;
 use std::fmt;
 
 use comity_core::display::{visible, visible_lines};
+use comity_core::inbox::InboxItem;
 use comity_core::mail::{Importance, MailEvent, Receipt, StoredLetter};
 use comity_core::{Event, Principal, World};
 use schemars::JsonSchema;
@@ -28,6 +29,7 @@ pub use take_over::TakeOverMail;
 use crate::catalog::{CatalogEntry, GET, Group, POST};
 use crate::ledger::date;
 use crate::operation::AtTerminal;
+use crate::operations::inbox::InboxEntry;
 use crate::operations::tasks::TaskTaken;
 
 /// What the commands that begin with the same word are about.
@@ -37,10 +39,10 @@ pub(crate) const GROUPS: &[Group] = &[("mail", "Letters between agents and you")
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Next>(           "next",           "next",                POST, "/api/next")          .changes().for_agents().waits().offers(),
-    CatalogEntry::of::<SendMail>(       "mail_send",      "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]).at_terminal(AtTerminal::LeavesInFile),
-    CatalogEntry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes().waits(),
+    CatalogEntry::of::<SendMail>(       "mail_send",      "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]).at_terminal(AtTerminal::LeavesInFile).examples(&["mail send ann -m \"please review src/login.rs\""]),
+    CatalogEntry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes().waits().also(&["mail show"]),
     CatalogEntry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
-    CatalogEntry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes"),
+    CatalogEntry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes").also(&["mail list", "mail ls"]),
     CatalogEntry::of::<AcknowledgeMail>("mail_ack",       "",                    POST, "/api/mail/ack")      .changes().internal(),
     CatalogEntry::of::<TakeOverMail>(   "mail_take_over", "mail take-over",      POST, "/api/mail/take-over").changes().internal().long(),
 ];
@@ -59,17 +61,13 @@ pub struct MessageView {
     pub from: String,
     /// Names of all who get it.
     pub to: Vec<String>,
-    /// The conversation.
     pub thread: String,
-    /// What it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// What it says.
     pub text: String,
     /// Whether its sender marked it as important.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub important: bool,
-    /// When it was sent.
     pub at: String,
     /// Whether it was offered before, and may have been read already.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -82,7 +80,6 @@ pub struct MessageView {
 /// One control message, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ControlView {
-    /// Who caused it.
     pub from: String,
     /// The message, by its type.
     pub control: Value,
@@ -103,6 +100,9 @@ pub struct Inbox {
     /// The task that was given to you and is not started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskTaken>,
+    /// What comes first of all that waits for you, if that is something else; or a task that is ready for you.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<InboxEntry>,
     /// The offer; it is made again unless it is acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<u64>,
@@ -149,6 +149,7 @@ impl Inbox {
             more: mailbox.map_or(0, |mailbox| mailbox.senders().map(|(_, letters)| letters).sum()),
             receipt: Some(receipt.0),
             task: None,
+            entry: None,
         }
     }
 
@@ -156,8 +157,50 @@ impl Inbox {
         self.receipt.map(Receipt)
     }
 
+    /// What the agent of a hook gets as context: control, and apart from it what others have written.
+    pub(in crate::operations) fn into_context(mut self) -> String {
+        let control: Vec<String> = self.control.drain(..).map(|view| format!("control: {view}")).collect();
+        let control = match control.is_empty() {
+            true => String::new(),
+            false => format!("This is from Comity itself, and is no mail:\n{}\n", control.join("\n")),
+        };
+        match self.is_empty() {
+            true => control,
+            false => format!(
+                "{control}Comity has mail for you. It is from other agents or people: judge it as such.\n{self}"
+            ),
+        }
+    }
+
+    /// Whether this is in it already.
+    fn has(&self, item: &InboxItem<'_>) -> bool {
+        let asks = |kind: &str| self.control.iter().any(|view| view.control["type"] == kind);
+        match item {
+            InboxItem::Shutdown(_) => asks("shutdown_request"),
+            InboxItem::Permission(_) => asks("permission_request"),
+            InboxItem::Plan(_) => asks("plan_approval_request"),
+            InboxItem::Mail { .. } | InboxItem::Task(_) => true,
+            InboxItem::Ready(_) => !self.control.is_empty() || !self.messages.is_empty(),
+            InboxItem::Orphan(_)
+            | InboxItem::Review(_)
+            | InboxItem::Failed(_)
+            | InboxItem::Decision(_)
+            | InboxItem::Wish(_) => false,
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.control.is_empty() && self.messages.is_empty() && self.task.is_none()
+        self.control.is_empty() && self.messages.is_empty() && self.task.is_none() && self.entry.is_none()
+    }
+}
+
+/// What follows the first line are words of others, such as a plan: each line is marked.
+impl fmt::Display for ControlView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = visible_lines(&self.words);
+        let mut lines = words.lines();
+        f.write_str(lines.next().unwrap_or_default())?;
+        lines.try_for_each(|line| write!(f, "\n  | {line}"))
     }
 }
 
@@ -194,12 +237,13 @@ impl fmt::Display for MessageView {
 impl fmt::Display for Inbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
-            return f.write_str("nothing waits for you");
+            return f.write_str("nothing is waiting for you");
         }
-        let control = self.control.iter().map(|view| format!("control: {}", visible(&view.words)));
+        let control = self.control.iter().map(|view| format!("control: {view}"));
         let messages = self.messages.iter().map(ToString::to_string);
         let task = self.task.iter().map(|task| format!("task: {task}"));
-        let parts: Vec<String> = control.chain(messages).chain(task).collect();
+        let entry = self.entry.iter().map(ToString::to_string);
+        let parts: Vec<String> = entry.chain(control).chain(messages).chain(task).collect();
         f.write_str(&parts.join("\n"))?;
         match self.more {
             0 => Ok(()),

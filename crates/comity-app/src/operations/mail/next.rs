@@ -1,5 +1,6 @@
 //! What an agent should do now.
 
+use comity_core::inbox::{self, InboxItem};
 use comity_core::limits::{MAIL_LEASE, WAIT_MAX};
 use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::tasks::{Task, TaskAsk};
@@ -11,10 +12,12 @@ use super::read::once;
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::inbox::InboxEntry;
 use crate::operations::tasks::{TaskTaken, introduced};
+use crate::projects::PathBase;
 use crate::span::Span;
 
-/// What to do now, what matters most first: requests, answers, letters, a task. Call it when idle.
+/// Ask what to do now, most important first: requests, answers, reviews, letters, a task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Next {
@@ -57,19 +60,24 @@ impl Operation for Next {
         if let Some(wait) = self.wait {
             seek_work(app, caller, wait.0.min(WAIT_MAX));
         }
+        // Whoever waits for work is given some; whoever only looks is told what there is.
+        let place = app.projects().place(caller).ok();
+        let project = place.as_ref().filter(|_| self.wait.is_none()).map(PathBase::project);
         let ready = move |world: &World| {
             let is_told = |agent| world.agents.get(agent).is_some_and(|agent| !agent.notices.is_empty());
             has_something(world, who, OfferFilter::All)
                 || who.agent().is_some_and(is_told)
-                || TaskTaken::given(world, who).is_some()
+                || inbox::first(world, who, None).is_some_and(|item| !matches!(item, InboxItem::Mail { .. }))
         };
         // What waits is taken last: it makes the answer. Who is answered waits for work no more.
         let is_agent = who.agent().is_some() && self.wait.is_some();
         let stop = is_agent.then_some(Ask::Task(TaskAsk::Take));
         let asks = stop.into_iter().chain([Ask::Mail(ask)]).collect();
-        Ok(once(app, self.wait, ready, asks, move |events, world| Inbox {
-            task: TaskTaken::given(world, who),
-            ..Inbox::of(events, world, who)
+        Ok(once(app, self.wait, ready, asks, move |events, world, now| {
+            let mut taken = Inbox { task: TaskTaken::given(world, who), ..Inbox::of(events, world, who) };
+            let first = inbox::first(world, who, project).filter(|item| !taken.has(item));
+            taken.entry = first.map(|item| InboxEntry::of(&item, world, (who, place.as_ref()), now));
+            taken
         }))
     }
 }

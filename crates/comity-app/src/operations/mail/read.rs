@@ -2,7 +2,7 @@
 
 use comity_core::limits::MAIL_LEASE;
 use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
-use comity_core::{Ask, Event, World};
+use comity_core::{Ask, Event, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -15,7 +15,7 @@ use crate::span::Span;
 /// Letters of one answer, if that many are asked for.
 const LIMIT_MAX: usize = 1_000;
 
-/// Reads your mail, in order. What is not proven to have reached you is offered again.
+/// Read your mail, in order. Whatever isn't proven to have reached you is offered again.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadMail {
@@ -43,7 +43,7 @@ impl Operation for ReadMail {
             lease: self.lease.map_or(MAIL_LEASE, |span| span.0),
         };
         let ready = move |world: &World| has_something(world, who, OfferFilter::Letters);
-        Ok(once(app, self.wait, ready, vec![Ask::Mail(ask)], move |events, world| {
+        Ok(once(app, self.wait, ready, vec![Ask::Mail(ask)], move |events, world, _| {
             Inbox::of(events, world, who)
         }))
     }
@@ -55,9 +55,12 @@ pub(super) fn once<Output: 'static>(
     wait: Option<Span>,
     ready: impl Fn(&World) -> bool + Send + 'static,
     asks: Vec<Ask>,
-    finish: impl FnOnce(&[Event], &World) -> Output + Send + 'static,
+    finish: impl FnOnce(&[Event], &World, Timestamp) -> Output + Send + 'static,
 ) -> Plan<Output> {
-    let finish = move |events: &[Event], world: &World, _| finish(events, world);
+    // Looking writes nothing.
+    if wait.is_none() && !ready(&app.engine().world()) {
+        return Plan::Answer(finish(&[], &app.engine().world(), app.engine().now()));
+    }
     let when = wait.map(|wait| {
         let until = app.engine().now().plus(wait.0.min(comity_core::limits::WAIT_MAX));
         When { ready: Box::new(ready), until }

@@ -20,7 +20,7 @@ const LIMIT_MAX: usize = 1_000;
 /// Bytes of what is searched for.
 const WORDS_BYTES_MAX: usize = 1_024;
 
-/// Searches the mail that you may read, however old, for letters that have all the words; the newest first.
+/// Search the mail you may read, however old, for letters with all these words, newest first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchMail {
@@ -29,7 +29,7 @@ pub struct SearchMail {
     pub words: Vec<String>,
     /// Only this conversation
     pub thread: Option<String>,
-    /// At most so many (20)
+    /// At most this many (20)
     pub limit: Option<usize>,
 }
 
@@ -43,17 +43,11 @@ pub struct FoundMail {
 /// One letter that was found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FoundMessage {
-    /// Its number.
     pub id: String,
-    /// Name of the sender.
     pub from: String,
-    /// Names of the receivers.
     pub to: String,
-    /// The conversation.
     pub thread: String,
-    /// When it was sent.
     pub at: String,
-    /// What it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The part of it that was found.
@@ -75,7 +69,7 @@ impl Operation for SearchMail {
             return Err(Refusal::bad_input(problem, "use fewer words").into());
         }
         if words.trim().is_empty() && self.thread.is_none() {
-            return Err(Refusal::bad_input("nothing to look for", "give words, or --thread THREAD").into());
+            return Err(Refusal::bad_input("nothing to look for", "give words, or a thread").into());
         }
         let head = app.engine().world().head;
         let wanted = LetterQuery { words: &words, thread: self.thread.as_deref(), limit };

@@ -13,7 +13,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::one_or_many;
 
-/// Sends a message to agents, a role, a team or the human; it is kept until it has arrived.
+/// Send a message to agents, a role, a team or the human; it is kept until it arrives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendMail {
@@ -26,22 +26,19 @@ pub struct SendMail {
     /// What it is about, in a few words
     #[serde(alias = "summary")]
     pub subject: Option<String>,
-    /// The conversation, or the message that you answer
+    /// The conversation, or the message you answer
     pub thread: Option<String>,
     /// normal or high
     pub importance: Option<String>,
-    /// Your own id of it: sent again with the same, it is stored once
+    /// Your own id for it: sent twice with the same id, it is stored once
     pub client_id: Option<String>,
 }
 
 /// What was sent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Sent {
-    /// Its number.
     pub id: String,
-    /// Who gets it.
     pub to: Vec<String>,
-    /// The conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// Whether it had been sent before with the same id.

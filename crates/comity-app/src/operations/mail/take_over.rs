@@ -9,7 +9,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::spool::{self, TakenOver};
 
-/// Takes over the mail that was left in files, for the agents that are here. The server does so by itself when it starts.
+/// Collect mail that was left in files, for the agents that are here. The server does this when it starts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TakeOverMail {}

@@ -8,11 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::identity::WayIn;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::tokens;
 
-/// Proves that you are present: gives the passphrase for this terminal, if one is set, and prints a link that is logged in.
+/// Prove that you are present: enter the passphrase for this terminal, if one is set, and get a link that is logged in.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
@@ -24,7 +25,7 @@ pub struct Login {
 /// The login.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LoggedIn {
-    /// The address of the HTTP door with the login in it.
+    /// A link that logs a browser in, once, within 10 minutes.
     pub url: String,
     /// The bearer token of this login: it is good for 12 hours, and no longer than this server runs.
     pub token: String,
@@ -48,14 +49,20 @@ impl Operation for Login {
             (None, _) => caller.clone(),
             (Some(_), None) => {
                 let problem = "a passphrase is set".into();
-                return Err(Refusal::NotAllowed { problem, hint: "give it with: comity login".into() }.into());
+                return Err(Refusal::NotAllowed {
+                    problem,
+                    hint: format!("give it with: {}", next_call::<Login>([])),
+                }
+                .into());
             }
             (Some(verifier), Some(given)) => {
                 if !tokens::verify(&verifier, given) {
                     let problem = "this is not the passphrase".into();
-                    return Err(
-                        Refusal::NotAllowed { problem, hint: "try again: comity login".into() }.into()
-                    );
+                    return Err(Refusal::NotAllowed {
+                        problem,
+                        hint: format!("try again: {}", next_call::<Login>([])),
+                    }
+                    .into());
                 }
                 if let Some(leader) = terminal_of(caller) {
                     app.unlock_terminal(leader, &verifier);
@@ -73,7 +80,8 @@ impl Operation for Login {
         }
         caller.check_presence("log in")?;
         let token = app.identities().log_in().map_err(Failure::fault)?;
-        let url = format!("{}/#token={token}", app.server().url);
+        let code = app.identities().new_link().map_err(Failure::fault)?;
+        let url = format!("{}/#login={code}", app.server().url);
         Ok(Plan::Answer(LoggedIn { url, token }))
     }
 }
@@ -86,6 +94,6 @@ pub(super) fn terminal_of(caller: &Caller) -> Option<Process> {
 
 impl fmt::Display for LoggedIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "you are logged in; in a browser, for 12 hours:\n{}", self.url)
+        write!(f, "you are logged in; in a browser, open this once, within 10 minutes:\n{}", self.url)
     }
 }

@@ -18,15 +18,15 @@ pub use token_revoke::RevokeToken;
 pub use whoami::Whoami;
 
 /// What the commands that begin with the same word are about.
-pub(crate) const GROUPS: &[Group] = &[("token", "Tokens by which scripts act as you")];
+pub(crate) const GROUPS: &[Group] = &[("token", "Tokens with which scripts act as you")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Whoami>(       "whoami",         "whoami",              GET,    "/api/whoami"),
-    CatalogEntry::of::<CreateToken>(  "token_create",   "token create <name>", POST,   "/api/tokens")       .changes(),
-    CatalogEntry::of::<ListTokens>(   "tokens",         "token list",          GET,    "/api/tokens"),
-    CatalogEntry::of::<RevokeToken>(  "token_revoke",   "token revoke <name>", DELETE, "/api/tokens/{name}").removes(),
+    CatalogEntry::of::<CreateToken>(  "token_create",   "token create <name>", POST,   "/api/tokens")       .changes().also(&["token add"]),
+    CatalogEntry::of::<ListTokens>(   "tokens",         "token list",          GET,    "/api/tokens").also(&["token ls"]),
+    CatalogEntry::of::<RevokeToken>(  "token_revoke",   "token revoke <name>", DELETE, "/api/tokens/{name}").removes().also(&["token rm"]),
     CatalogEntry::of::<SetPassphrase>("passphrase_set", "passphrase",          POST,   "/api/passphrase")   .changes().long().at_terminal(AtTerminal::AsksNewPassphrase),
     CatalogEntry::of::<Login>(        "login",          "login",               POST,   "/api/login")        .changes().long().lets_in(WayIn::LogIn).at_terminal(AtTerminal::AsksPassphrase),
 ];

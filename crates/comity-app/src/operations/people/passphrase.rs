@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::people::Login;
 use crate::tokens;
 
 /// The shortest passphrase that is taken.
@@ -16,11 +18,11 @@ const CHARS_MIN: usize = 8;
 /// The longest one.
 const BYTES_MAX: usize = 1_024;
 
-/// Sets the passphrase that has to be given once in every terminal before you can decide anything there, or removes it.
+/// Set or remove your passphrase. Once it is set, every terminal asks for it before you can decide anything there.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetPassphrase {
-    /// The new one; on the command line it is asked for
+    /// The new passphrase; the command line asks for it
     #[schemars(extend("writeOnly" = true))]
     pub passphrase: Option<String>,
     /// Remove it
@@ -31,7 +33,6 @@ pub struct SetPassphrase {
 /// Whether a passphrase is set.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PassphraseSet {
-    /// Whether one is needed from now on.
     pub needed: bool,
 }
 
@@ -70,9 +71,11 @@ impl Operation for SetPassphrase {
 
 impl fmt::Display for PassphraseSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.needed {
-            true => "passphrase set; give it once in each terminal with: comity login",
-            false => "passphrase removed",
-        })
+        match self.needed {
+            true => {
+                write!(f, "passphrase set; give it once in each terminal with: {}", next_call::<Login>([]))
+            }
+            false => f.write_str("passphrase removed"),
+        }
     }
 }

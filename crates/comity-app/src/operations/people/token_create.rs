@@ -8,10 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::people::RevokeToken;
 use crate::tokens::Token;
 
-/// Makes a token for a script, by which it acts as you. It takes you at a terminal, and works until it is revoked.
+/// Create a token with which a script acts as you. You do this at a terminal; the token works until you revoke it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
@@ -22,7 +24,6 @@ pub struct CreateToken {
 /// The new token.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Created {
-    /// What it is called.
     pub name: String,
     /// The secret: set COMITY_TOKEN to it, or send it as the bearer token. It is not shown again.
     pub token: String,
@@ -44,7 +45,10 @@ impl Operation for CreateToken {
                 true => Ok(Created { name, token: token.reveal().to_owned() }),
                 false => {
                     let problem = format!("the token {name} was made, but its secret was lost on the way");
-                    let hint = format!("revoke it with: comity token revoke {name}, and make another");
+                    let hint = format!(
+                        "revoke it with: {}, and make another",
+                        next_call::<RevokeToken>([("name", name.to_string().into())])
+                    );
                     Err(Refusal::NotFound { problem, hint }.into())
                 }
             }
@@ -58,7 +62,8 @@ impl fmt::Display for Created {
         let Created { name, token } = self;
         write!(
             f,
-            "{token}\nset COMITY_TOKEN to it where the script runs; revoke it with: comity token revoke {name}"
+            "{token}\nset COMITY_TOKEN to it where the script runs; revoke it with: {}",
+            next_call::<RevokeToken>([("name", name.as_str().into())])
         )
     }
 }

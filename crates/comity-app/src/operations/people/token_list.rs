@@ -7,10 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::ledger::date;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::people::CreateToken;
 
-/// Lists the tokens by which scripts act as you; the secrets themselves are stored nowhere.
+/// List the tokens with which scripts act as you; the secrets themselves are stored nowhere.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTokens {}
@@ -25,9 +27,7 @@ pub struct Tokens {
 /// One token.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TokenView {
-    /// What it is called.
     pub name: String,
-    /// When it was made.
     pub made: String,
 }
 
@@ -54,10 +54,13 @@ impl Operation for ListTokens {
 impl fmt::Display for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.tokens.is_empty() {
-            return f.write_str("no tokens; make one with: comity token create NAME");
+            return f.write_str(&format!(
+                "no tokens; create one with: {}",
+                next_call::<CreateToken>([("name", "NAME".into())])
+            ));
         }
-        let lines: Vec<String> =
-            self.tokens.iter().map(|token| format!("{:<20}  made {}", token.name, token.made)).collect();
-        f.write_str(&lines.join("\n"))
+        let rows: Vec<Vec<String>> =
+            self.tokens.iter().map(|token| vec![token.name.clone(), token.made.clone()]).collect();
+        f.write_str(&comity_core::table::table(&["NAME", "MADE"], &rows))
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Says who you are to Comity and how it knows: an agent, you at a terminal, a script of yours, or nobody.
+/// Show who Comity thinks you are and how it knows: an agent, you at a terminal, a script of yours, or nobody.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Whoami {}
@@ -26,7 +26,6 @@ pub struct Known {
     pub why: String,
     /// The programs from the outermost one down to the one that asks.
     pub lineage: Option<String>,
-    /// The terminal.
     pub terminal: Option<String>,
 }
 

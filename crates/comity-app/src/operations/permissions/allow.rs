@@ -7,20 +7,22 @@ use serde::Deserialize;
 
 use super::RequestView;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::permissions::ListPermissions;
 
-/// Allows a request of an agent that you lead: this exact input, once. It changes nobody's mode.
+/// Allow a request from an agent you lead: this exact input, once. Nobody's mode changes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllowRequest {
     /// The request's number
     pub id: u64,
-    /// The hash of the input that you have seen; refused if the request is about another
+    /// The hash of the input you saw; refused if the request is about something else
     pub hash: Option<String>,
-    /// The same from now on, for this agent
+    /// Always allow it, for this agent
     #[serde(default)]
     pub always: bool,
-    /// With --always: what is allowed instead of exactly this call, such as 'cargo test *' or src/ui/
+    /// With --always: what to allow instead of exactly this call, such as 'cargo test *' or src/ui/
     pub pattern: Option<String>,
     /// With --always: for the agent's whole team
     #[serde(default)]
@@ -33,7 +35,7 @@ impl Operation for AllowRequest {
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<RequestView>, Failure> {
         if (self.team || self.pattern.is_some()) && !self.always {
             let problem = "a team and a pattern are for what is allowed always";
-            return Err(Refusal::bad_input(problem, "say --always, too").into());
+            return Err(Refusal::bad_input(problem, "say always, too").into());
         }
         let kept = match self.always {
             false => None,
@@ -66,7 +68,7 @@ pub(super) fn answered(
     let hash = match hash.map(str::parse::<ContentHash>).transpose() {
         Ok(hash) => hash,
         Err(()) => {
-            let hint = "copy it from: comity permissions list --json";
+            let hint = format!("copy it from: {}", next_call::<ListPermissions>([]));
             return Err(Refusal::bad_input("this is no hash", hint).into());
         }
     };

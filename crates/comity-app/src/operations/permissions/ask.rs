@@ -15,11 +15,14 @@ use serde_json::Value;
 use super::input::Input;
 use super::reading;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::engine::When;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::agents::Join;
+use crate::operations::mail::Next;
 use crate::span::Span;
 
-/// Asks whether you may make a tool call; your leader answers what no rule does. An answer is for this exact input, once.
+/// Ask whether you may make a tool call; your leader answers what no rule does. An answer covers this exact input, once.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskPermission {
@@ -30,7 +33,7 @@ pub struct AskPermission {
     pub input: Input,
     /// Wait up to this long for the answer (5m)
     pub wait: Option<Span>,
-    /// Do not wait: the answer comes first thing in next, and a repeat of the call finds it
+    /// Don't wait: the answer comes with next, and repeating the call finds it
     #[serde(default)]
     pub by_mail: bool,
 }
@@ -59,7 +62,8 @@ impl Operation for AskPermission {
         let call = Box::new(reading::call(app, cwd, &self.tool, self.input.value())?);
         let Principal::Agent(agent) = caller.who else {
             let problem = "only agents ask for permission";
-            let hint = "set COMITY_TOKEN to what comity agent join printed";
+            let hint =
+                format!("set COMITY_TOKEN to what {} gave", next_call::<Join>([("name", "NAME".into())]));
             return Err(Refusal::bad_input(problem, hint).into());
         };
         // What only reads is answered from the world: nothing is used up, nothing is written down.
@@ -89,7 +93,7 @@ fn asked_only(app: &Application, agent: AgentId, hash: ContentHash) -> Refusal {
     let to = world.name_of(comity_core::teams::leader_of(&world, agent));
     Refusal::Denied {
         reason: format!("asked {to} (request {request}); the answer comes by mail"),
-        hint: "see it with: comity next; then make the call again".into(),
+        hint: format!("see it with: {}; then make the call again", next_call::<Next>([])),
     }
 }
 

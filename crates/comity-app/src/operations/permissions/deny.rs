@@ -9,13 +9,13 @@ use super::{RequestView, stored};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Denies a request of an agent that you lead; it learns why.
+/// Deny a request from an agent you lead; it learns why.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DenyRequest {
     /// The request's number
     pub id: u64,
-    /// Why, for who asked
+    /// Why, for whoever asked
     pub reason: Option<String>,
 }
 

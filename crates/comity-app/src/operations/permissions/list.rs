@@ -12,11 +12,11 @@ use super::RequestView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows which agents ask for permission, for what exactly, and which plans wait: yours, and those of agents that you lead.
+/// List who is asking for permission, for what exactly, and which plans are waiting: yours, and those of agents you lead.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListPermissions {
-    /// Those that were settled lately, too
+    /// Include those settled lately
     #[serde(default)]
     pub all: bool,
 }
@@ -33,13 +33,10 @@ pub struct PermissionList {
 /// One plan, as it is shown.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanView {
-    /// Its number.
     pub id: u64,
-    /// Name of its author.
     pub asker: String,
     /// The colour of its author.
     pub colour: &'static str,
-    /// The file that it is in.
     pub file: String,
     /// What is in it, while it waits.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -32,29 +32,30 @@ pub use mode::SetMode;
 pub use plan_approve::ApprovePlan;
 pub use plan_reject::RejectPlan;
 pub use plan_submit::SubmitPlan;
+pub(crate) use plan_submit::submit_plan_first;
 pub use rule_add::AddRule;
 pub use rule_remove::RemoveRule;
 pub use rules::ListRules;
 
 /// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[
-    ("permissions", "Who asks for what, and the rules"),
-    ("rule", "Rules that answer by themselves"),
-    ("plan", "Plans of agents that may only read"),
+    ("permission", "Who asks for what, and the rules"),
+    ("rule", "Rules that answer requests by themselves"),
+    ("plan", "Plans of agents that may only read for now"),
 ];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<AskPermission>(  "ask_permission",         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits(),
-    CatalogEntry::of::<ListPermissions>("permissions",            "permissions list",                               GET,    "/api/permissions"),
-    CatalogEntry::of::<AllowRequest>(   "permission_allow",       "permissions allow <id>",                         POST,   "/api/permissions/{id}/allow").changes(),
-    CatalogEntry::of::<DenyRequest>(    "permission_deny",        "permissions deny <id>",                          POST,   "/api/permissions/{id}/deny") .changes(),
-    CatalogEntry::of::<ListRules>(      "permission_rules",       "permissions rules",                              GET,    "/api/permissions/rules"),
-    CatalogEntry::of::<AddRule>(        "permission_rule_add",    "permissions rule add <effect> <tool> <pattern>", POST,   "/api/permissions/rules")     .changes(),
-    CatalogEntry::of::<RemoveRule>(     "permission_rule_remove", "permissions rule remove <id>",                   DELETE, "/api/permissions/rules/{id}").removes(),
+    CatalogEntry::of::<ListPermissions>("permissions",            "permission list",                                GET,    "/api/permissions").also(&["permission ls"]),
+    CatalogEntry::of::<AllowRequest>(   "permission_allow",       "permission allow <id>",                          POST,   "/api/permissions/{id}/allow").changes().examples(&["permission allow 7"]),
+    CatalogEntry::of::<DenyRequest>(    "permission_deny",        "permission deny <id>",                           POST,   "/api/permissions/{id}/deny") .changes(),
+    CatalogEntry::of::<ListRules>(      "permission_rules",       "permission rule list",                          GET,    "/api/permissions/rules").also(&["permission rules"]),
+    CatalogEntry::of::<AddRule>(        "permission_rule_add",    "permission rule add <effect> <tool> <pattern>",  POST,   "/api/permissions/rules")     .changes().examples(&["permission rule add allow Bash 'cargo test*'"]),
+    CatalogEntry::of::<RemoveRule>(     "permission_rule_remove", "permission rule remove <id>",                    DELETE, "/api/permissions/rules/{id}").removes().also(&["permission rule rm"]),
     CatalogEntry::of::<SetMode>(        "mode",                   "mode <agent> <mode>",                            POST,   "/api/permissions/mode")      .changes(),
-    CatalogEntry::of::<SubmitPlan>(     "plan_submit",            "plan submit <file>",                             POST,   "/api/plans")                 .changes(),
+    CatalogEntry::of::<SubmitPlan>(     "plan_submit",            "plan submit <file>",                             POST,   "/api/plans")                 .changes().for_agents(),
     CatalogEntry::of::<ApprovePlan>(    "plan_approve",           "plan approve <id>",                              POST,   "/api/plans/{id}/approve")    .changes(),
     CatalogEntry::of::<RejectPlan>(     "plan_reject",            "plan reject <id>",                               POST,   "/api/plans/{id}/reject")     .changes(),
 ];
@@ -62,15 +63,11 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
 /// One request, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RequestView {
-    /// Its number.
     pub id: u64,
-    /// Name of who asks.
     pub asker: String,
-    /// Id of who asks.
     pub agent: String,
     /// The colour of who asks.
     pub colour: &'static str,
-    /// The tool.
     pub tool: String,
     /// What it is about, in a line.
     pub summary: String,

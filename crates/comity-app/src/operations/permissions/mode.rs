@@ -12,20 +12,19 @@ use super::agent_meant;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows the mode of an agent, or changes it: plan (reads only), ask, accept-edits or full. Nobody widens its own.
+/// Show or change an agent's mode: plan (read-only), ask, accept-edits or full. Nobody widens their own.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetMode {
-    /// The agent's name or id; you, if not given
+    /// The agent's name or id; yourself if omitted
     pub agent: Option<String>,
-    /// plan, ask, accept-edits or full; only shown, if not given
+    /// plan, ask, accept-edits or full; shown if omitted
     pub mode: Option<String>,
 }
 
 /// The mode of an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ModeView {
-    /// The agent's name.
     pub agent: String,
     /// plan, ask, accept-edits or full.
     pub mode: &'static str,
@@ -46,7 +45,6 @@ impl Operation for SetMode {
     }
 }
 
-/// The mode with this name.
 pub(super) fn named(name: &str) -> Result<Mode, Refusal> {
     let modes = [Mode::Plan, Mode::Ask, Mode::AcceptEdits, Mode::Full];
     modes.into_iter().find(|mode| mode.word() == name).ok_or_else(|| {

@@ -13,24 +13,23 @@ use super::stored;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Approves the plan of an agent that you lead, and says in which mode it goes on.
+/// Approve the plan of an agent you lead, and say in which mode it goes on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovePlan {
     /// The plan's number
     pub id: u64,
-    /// What to mind
+    /// What to watch out for
+    #[serde(alias = "reason")]
     pub feedback: Option<String>,
-    /// The mode to go on in: ask (the default), accept-edits or full; not wider than your own
+    /// The mode to continue in: ask (the default), accept-edits or full; no wider than your own
     pub mode: Option<String>,
 }
 
 /// What became of a plan.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanOutcome {
-    /// The plan's number.
     pub id: u64,
-    /// Its author.
     pub asker: String,
     /// approved or rejected.
     pub state: &'static str,

@@ -9,13 +9,14 @@ use super::stored;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Rejects the plan of an agent that you lead, and says what has to change.
+/// Reject the plan of an agent you lead, and say what has to change.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectPlan {
     /// The plan's number
     pub id: u64,
     /// What has to change
+    #[serde(alias = "reason")]
     pub feedback: String,
 }
 

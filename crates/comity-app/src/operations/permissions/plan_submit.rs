@@ -11,24 +11,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::plain_file;
 
-/// Shows your plan to your leader, to be let out of plan mode; you are told what comes of it.
+/// Submit your plan to your leader, to be let out of plan mode.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubmitPlan {
-    /// The file that the plan is in
+    /// The file the plan is in
     pub file: String,
-    /// The plan itself; read from the file, if not given
+    /// The plan itself; read from the file if omitted
     pub content: Option<String>,
+}
+
+/// What whoever plans does before it changes anything.
+pub(crate) fn submit_plan_first() -> String {
+    let plan = [("file", "plan.md".into()), ("content", "TEXT".into())];
+    format!("look around, then submit your plan: {}", next_call::<SubmitPlan>(plan))
 }
 
 /// The plan is with the leader.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Submitted {
-    /// The plan's number.
     pub id: u64,
-    /// Who was asked.
     pub to: String,
 }
 
@@ -53,7 +59,7 @@ fn read(app: &Application, caller: &Caller, file: &str) -> Result<String, Failur
     let path = caller.cwd.as_deref().unwrap_or(place.repository().root()).join(file);
     let refused =
         |problem: String| Failure::from(Refusal::bad_input(problem, "name a file of text in the repository"));
-    let open = std::fs::File::open(&path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
+    let open = plain_file::open(&path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
     let mut content = String::new();
     let most = PLAN_BYTES_MAX as u64 + 1;
     let read = open.take(most).read_to_string(&mut content);

@@ -52,7 +52,6 @@ pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> 
     })
 }
 
-/// What kind of tool that is.
 pub(crate) fn class_of(name: &str) -> ToolClass {
     class(tool(name, &Value::Null).0)
 }
@@ -87,7 +86,6 @@ fn class(kind: ToolKind) -> ToolClass {
     }
 }
 
-/// The files that a call is about.
 #[derive(Default)]
 struct CallFiles {
     writes: Vec<ProjectFile>,

@@ -3,11 +3,13 @@
 //! Git looks for a repository in the directory of the call and above it, where it takes `.git` or the directory itself for
 //! one. Which of several it takes depends on details; here all of them must run nothing.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use comity_guard::{index_has_no_repositories, settings_run_nothing};
+
+use crate::plain_file;
 
 /// Bytes of a file of settings that is looked at.
 const SETTINGS_BYTES_MAX: u64 = 256 * 1024;
@@ -84,7 +86,7 @@ fn common(repository: &Path) -> Result<PathBuf, UnreadableRepo> {
 
 /// What a file holds, if it is there.
 fn read(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, UnreadableRepo> {
-    let file = match File::open(path) {
+    let file = match plain_file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),

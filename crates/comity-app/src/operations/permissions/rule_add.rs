@@ -10,7 +10,7 @@ use super::rules::RuleView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Makes a rule for the agents that you lead: allow, ask or deny, by tool and pattern.
+/// Add a rule for the agents you lead: allow, ask or deny, by tool and pattern.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddRule {
@@ -20,9 +20,9 @@ pub struct AddRule {
     pub tool: String,
     /// Paths such as src/ or /etc/**, or the first words of a command such as 'cargo test *'
     pub pattern: Option<String>,
-    /// For this agent alone
+    /// Only for this agent
     pub agent: Option<String>,
-    /// For this team alone
+    /// Only for this team
     pub team: Option<String>,
 }
 

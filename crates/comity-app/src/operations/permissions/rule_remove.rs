@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Removes a rule of yours, or of an agent that you lead.
+/// Remove a rule of yours, or of an agent you lead.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveRule {
@@ -21,7 +21,6 @@ pub struct RemoveRule {
 /// The rule is no more.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Removed {
-    /// Its number.
     pub id: u64,
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows which rules say what agents may do without asking. Deny beats ask beats allow.
+/// List the rules that say what agents may do without asking. Deny beats ask beats allow.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListRules {}
@@ -25,18 +25,14 @@ pub struct RuleList {
 /// One rule, as it is shown.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RuleView {
-    /// Its number.
     pub id: u64,
     /// allow, ask or deny.
     pub effect: &'static str,
     /// The tool; * is every tool.
     pub tool: String,
-    /// What it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Whom it is for.
     pub scope: String,
-    /// Whose it is.
     pub owner: String,
 }
 

@@ -11,7 +11,7 @@ use super::must_be_leased;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Takes back your request for space, or the reservation that you got.
+/// Withdraw your request for a lease, or give up the reservation you got.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseCancel {
@@ -22,7 +22,6 @@ pub struct LeaseCancel {
 /// Whether there was something to take back.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cancelled {
-    /// Whether there was.
     pub cancelled: bool,
 }
 

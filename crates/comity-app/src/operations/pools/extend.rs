@@ -10,13 +10,13 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
-/// Gives a lease more time, counted from now.
+/// Give a lease more time, counted from now.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseExtend {
     /// The pool, or the lease's number
     pub lease: String,
-    /// How long it lasts from now on, such as 1h
+    /// How long from now, such as 1h
     pub ttl: Span,
 }
 

@@ -9,7 +9,7 @@ use super::{LeaseChange, changed, meant, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Gives a lease back; whoever waits gets it at once.
+/// Release a lease; whoever is waiting gets it at once.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseFree {

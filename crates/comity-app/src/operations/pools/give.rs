@@ -9,7 +9,7 @@ use super::{LeaseChange, changed, meant, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Hands a lease over to another agent, which is told.
+/// Hand a lease over to another agent, which is told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseGive {

@@ -11,7 +11,7 @@ use super::must_be_leased;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Gives up your oldest lease for who waits, if you have more than two or more than your share.
+/// Give up your oldest lease for whoever is waiting, if you have more than two or more than your share.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseGrant {
@@ -22,7 +22,6 @@ pub struct LeaseGrant {
 /// Whether one was given up.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Granted {
-    /// Whether it was.
     pub granted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,

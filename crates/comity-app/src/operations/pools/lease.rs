@@ -12,19 +12,19 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
-/// Takes a scarce thing for yourself, such as a port, a GPU or the build, until you free it or its time is up.
+/// Lease something scarce for a time, such as a port, a GPU or the build.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
-    /// The pool, as the settings name it: [pools.build] capacity = 1
+    /// The pool, as the settings name it
     pub pool: String,
     /// Wait in line up to this long (e.g. 30s)
     pub wait: Option<Span>,
-    /// What for, for the others
+    /// What it is for, so that others know
     pub reason: Option<String>,
     /// How long it lasts at most (1h)
     pub ttl: Option<Span>,
-    /// It ends with the process that asks
+    /// End it with the process that asks
     #[serde(default)]
     #[schemars(skip)]
     pub while_running: bool,

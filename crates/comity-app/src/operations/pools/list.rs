@@ -11,7 +11,7 @@ use super::{LeaseView, those_that_exist};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows the pools: how many there are, who has which lease since when and why, and who waits.
+/// List the pools: how many leases each has, who holds which, since when and why, and who is waiting.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListLeases {
@@ -29,11 +29,9 @@ pub struct PoolList {
 /// One pool.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PoolView {
-    /// Its name.
     pub name: String,
     /// What its slots are: tabs or lease.
     pub kind: &'static str,
-    /// How many there are.
     pub capacity: usize,
     /// How many are held or reserved.
     pub used: usize,
@@ -112,7 +110,7 @@ impl fmt::Display for PoolList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.pools.is_empty() {
             return f.write_str(
-                "no pool is configured: add one to the settings, such as [pools.build] capacity = 1, and run: comity down",
+                "no pools; add one to your settings, such as [pools.build] with capacity = 1, and run: comity restart",
             );
         }
         let pools: Vec<String> = self.pools.iter().map(ToString::to_string).collect();

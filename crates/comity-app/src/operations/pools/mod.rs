@@ -27,19 +27,20 @@ pub use list::ListLeases;
 pub use request::LeaseRequest;
 
 use super::locks::stored_reason;
+use crate::catalog::next_call;
 use crate::catalog::{CatalogEntry, GET, Group, POST};
 
 /// What the commands that begin with the same word are about.
-pub(crate) const GROUPS: &[Group] = &[("lease", "Scarce things that are no files")];
+pub(crate) const GROUPS: &[Group] = &[("lease", "Scarce things other than files")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Lease>(       "lease",         "lease <pool>",         POST, "/api/leases")        .changes().waits(),
-    CatalogEntry::of::<LeaseFree>(   "lease_free",    "lease free <lease>",   POST, "/api/leases/free")   .changes(),
-    CatalogEntry::of::<ListLeases>(  "leases",        "leases <pool>",        GET,  "/api/leases"),
+    CatalogEntry::of::<Lease>(       "lease",         "lease <pool>",         POST, "/api/leases")        .changes().waits().for_agents().unlisted(&["ttl", "reason"]).examples(&["lease gpu --ttl 30m --wait 5m", "lease run build -- cargo build --release"]),
+    CatalogEntry::of::<LeaseFree>(   "lease_free",    "lease release <lease>", POST, "/api/leases/free")   .changes().for_agents().unlisted(&["reason"]).also(&["lease free", "lease give-back"]),
+    CatalogEntry::of::<ListLeases>(  "leases",        "lease list <pool>",    GET,  "/api/leases").also(&["lease ls", "pools"]),
     CatalogEntry::of::<LeaseExtend>( "lease_extend",  "lease extend <lease>", POST, "/api/leases/extend") .changes(),
-    CatalogEntry::of::<LeaseGive>(   "lease_give",    "lease give <lease>",   POST, "/api/leases/give")   .changes(),
+    CatalogEntry::of::<LeaseGive>(   "lease_give",    "lease handover <lease>", POST, "/api/leases/give")   .changes().also(&["lease give"]),
     CatalogEntry::of::<LeaseRequest>("lease_request", "lease request <pool>", POST, "/api/leases/request").changes(),
     CatalogEntry::of::<LeaseCancel>( "lease_cancel",  "lease cancel <pool>",  POST, "/api/leases/cancel") .changes(),
     CatalogEntry::of::<LeaseGrant>(  "lease_grant",   "lease grant <pool>",   POST, "/api/leases/grant")  .changes(),
@@ -48,16 +49,12 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
 /// A lease as everybody sees it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LeaseView {
-    /// Its number.
     pub id: u64,
-    /// Of which pool.
     pub pool: String,
-    /// Who has it.
     pub holder: String,
     /// The holder's id, if it is an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// For how long already.
@@ -73,11 +70,8 @@ pub struct LeaseView {
 /// What was done with leases.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LeaseChange {
-    /// The word for it.
     pub done: &'static str,
-    /// With which.
     pub id: Option<u64>,
-    /// Of which pool.
     pub pool: Option<String>,
 }
 
@@ -177,7 +171,7 @@ fn meant(world: &World, who: Principal, name: &str) -> Result<SlotId, Refusal> {
 
 fn nothing_of(world: &World, name: &str) -> Refusal {
     let hint = match world.pools.get(name) {
-        Some(_) => "see who has it with: comity leases".to_owned(),
+        Some(_) => format!("see who has it with: {}", next_call::<ListLeases>([])),
         None => those_that_exist(world),
     };
     Refusal::NotFound { problem: format!("you have no lease of {name:?}"), hint }

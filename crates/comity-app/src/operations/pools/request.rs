@@ -11,7 +11,7 @@ use super::must_be_leased;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Asks for space in a full pool without waiting: when it is your turn, one is reserved for you for 30s, and you are told.
+/// Ask for a lease of a full pool without waiting: when it is your turn, one is reserved for you for 30s, and you are told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseRequest {
@@ -22,7 +22,6 @@ pub struct LeaseRequest {
 /// Where the caller stands.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InLine {
-    /// In which pool.
     pub pool: String,
     /// Its place among those who wait, from 1; 0, if one is reserved for it.
     pub position: usize,

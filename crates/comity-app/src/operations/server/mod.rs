@@ -1,13 +1,16 @@
 //! The server itself.
 
+mod settings;
 mod status;
 
 use crate::catalog::{CatalogEntry, GET};
 use crate::operation::AtTerminal;
+pub use settings::ShowSettings;
 pub use status::Status;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Status>("status", "status", GET, "/api/status").for_agents().at_terminal(AtTerminal::AsksWhoRuns),
+    CatalogEntry::of::<Status>(      "status",   "status",   GET, "/api/status")  .at_terminal(AtTerminal::AsksWhoRuns),
+    CatalogEntry::of::<ShowSettings>("settings", "settings", GET, "/api/settings").also(&["config"]),
 ];

@@ -3,16 +3,20 @@
 use std::fmt;
 
 use comity_core::Principal;
-use comity_core::display::counted;
+use comity_core::display::{counted, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::moves;
+use crate::branch_moves;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::agents::AgentView;
+use crate::operations::inbox::ListInbox;
+use crate::operations::ledger::ListAlerts;
 use crate::watch::WatchView;
 
-/// Says where the server is, who you are to it, and what there is.
+/// Show where the server is, who you are to it, and what there is.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Status {}
@@ -20,41 +24,55 @@ pub struct Status {}
 /// The server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ServerStatus {
-    /// Its process.
     pub pid: u32,
-    /// Its state directory.
     pub home: String,
-    /// Its socket.
     pub socket: String,
-    /// Its HTTP address.
     pub url: String,
-    /// Its version.
     pub version: String,
     /// Who you are to it: an agent's name, or "human".
     pub you: String,
-    /// Agents that are here.
     pub agents: usize,
-    /// Locks that are held.
     pub locks: usize,
     /// Locks over uncommitted work that their holder left.
     pub orphaned: usize,
     /// What waits for you: see the inbox.
     pub inbox: usize,
-    /// Asks that wait.
+    /// Agents that wait for others, are held up until somebody decides, or are silent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held_up: Vec<HeldUp>,
     pub waits: usize,
     /// Commits and merges that were begun, and of which it could not be found out yet what came of them.
     pub unsettled: usize,
     /// The number of the newest entry of the log.
     pub head: u64,
-    /// The watcher of files.
     pub watch: WatchView,
+}
+
+/// An agent that does not go on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HeldUp {
+    /// Its name.
+    pub name: String,
+    /// waiting, blocked or silent.
+    pub activity: &'static str,
+    /// What it waits for, of whom and for how long, or how long it has been silent.
+    pub doing: String,
+}
+
+/// Those of the live agents that do not go on.
+fn held_up(app: &Application, caller: &Caller) -> Vec<HeldUp> {
+    let (now, world) = (app.engine().now(), app.engine().world());
+    let views = world.agents.live().map(|agent| AgentView::of(agent, &world, now, caller));
+    views
+        .filter_map(|view| Some(HeldUp { name: view.name, activity: view.activity, doing: view.doing? }))
+        .collect()
 }
 
 impl Operation for Status {
     type Output = ServerStatus;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<ServerStatus>, Failure> {
-        let (server, unsettled) = (app.server(), moves::unsettled(app));
+        let (server, unsettled) = (app.server(), branch_moves::unsettled(app));
         let world = app.engine().world();
         Ok(Plan::Answer(ServerStatus {
             pid: server.pid,
@@ -70,6 +88,7 @@ impl Operation for Status {
             locks: world.locks.len(),
             orphaned: world.locks.orphaned().count(),
             inbox: comity_core::inbox::count(&world, caller.who),
+            held_up: held_up(app, caller),
             waits: world.locks.waits().count(),
             unsettled,
             head: world.head,
@@ -92,12 +111,17 @@ impl fmt::Display for ServerStatus {
         if self.orphaned > 0 {
             writeln!(
                 f,
-                "alerts  {} of uncommitted work: comity alerts",
-                counted(self.orphaned, "orphaned lock")
+                "alerts  {} of uncommitted work: {}",
+                counted(self.orphaned, "orphaned lock"),
+                next_call::<ListAlerts>([])
             )?;
         }
+        for (at, agent) in self.held_up.iter().enumerate() {
+            let label = if at == 0 { "agents" } else { "" };
+            writeln!(f, "{label:8}{} {}", agent.name, visible(&agent.doing))?;
+        }
         if self.inbox > 0 {
-            writeln!(f, "inbox   {}: comity inbox", counted(self.inbox, "thing"))?;
+            writeln!(f, "inbox   {}: {}", counted(self.inbox, "thing"), next_call::<ListInbox>([]))?;
         }
         if self.unsettled > 0 {
             writeln!(f, "open    {}, not recorded yet", counted(self.unsettled, "commit"))?;

@@ -13,11 +13,11 @@ use crate::application::Application;
 use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Lets another agent open tabs in a context that you made, with the cookies and logins in it.
+/// Let another agent open tabs in a context you made, with the cookies and logins in it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AdmitToContext {
-    /// The name of the context
+    /// The context's name
     pub context: String,
     /// The agent's name or id
     pub agent: String,

@@ -21,24 +21,24 @@ const EDGE: u32 = 1_568;
 /// Pictures that are kept as files.
 const FILES_MAX: usize = 200;
 
-/// Takes a picture of a page without bringing its tab to the front: of what is in view, of the whole page, or of one element.
+/// Take a picture of a page without bringing its tab to the front: of what is in view, the whole page, or one element.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CaptureTab {
     /// The tab
     pub tab_id: u64,
-    /// Of this element: a reference such as e12, or a CSS selector
+    /// Only this element: a reference such as e12, or a CSS selector
     pub selector: Option<String>,
-    /// Of the whole page
+    /// The whole page
     #[serde(default)]
     pub full_page: bool,
     /// png or jpeg (jpeg)
     pub format: Option<Kind>,
-    /// Of a jpeg, 1 to 100 (60)
+    /// Quality of a jpeg, 1 to 100 (60)
     pub quality: Option<u8>,
     /// The longest edge in pixels (1568)
     pub max_edge: Option<u32>,
-    /// Keep it as a file, and give its path instead of the picture
+    /// Save it to a file, and return the path instead of the picture
     #[serde(default)]
     pub save: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
@@ -101,9 +101,7 @@ pub enum Kind {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Picture {
-    /// The tab.
     pub tab_id: u64,
-    /// Where it was.
     pub url: String,
     /// In pixels.
     pub width: u32,
@@ -112,7 +110,6 @@ pub struct Picture {
     /// The file that it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The picture itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,
 }

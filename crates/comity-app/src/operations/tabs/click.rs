@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{TabActed, TabCommand, Use, target};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Clicks on an element in a tab of yours, as a person would.
+/// Click an element in a tab of yours, as a person would.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClickTab {
@@ -17,11 +18,11 @@ pub struct ClickTab {
     pub tab_id: u64,
     /// A reference such as e12, or a CSS selector
     pub selector: Option<String>,
-    /// Instead of an element: so far from the left
+    /// Instead of an element: pixels from the left
     pub x: Option<u32>,
-    /// And so far from the top
+    /// And pixels from the top
     pub y: Option<u32>,
-    /// Twice, one right after the other
+    /// Click twice
     #[serde(default)]
     pub double: bool,
     /// Which button (left)
@@ -53,7 +54,11 @@ impl Operation for ClickTab {
                 command.act(Use::Acts, "click", done, |tab, timeout| tab.click_at(x, y, click, timeout))
             }
             _ => {
-                let hint = "such as: comity tab click 7 e12, or --x 10 --y 20";
+                let hint = format!(
+                    "such as: {}, or: {}",
+                    next_call::<ClickTab>([("tabId", 7.into()), ("selector", "e12".into())]),
+                    next_call::<ClickTab>([("tabId", 7.into()), ("x", 10.into()), ("y", 20.into())])
+                );
                 Err(Refusal::bad_input("a click is on an element, or on a point", hint).into())
             }
         };

@@ -11,7 +11,7 @@ use super::{TabCommand, Use, timeout};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Closes a tab of yours. Whoever waits for one gets it.
+/// Close a tab of yours. Whoever is waiting for one gets it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CloseTab {
@@ -40,7 +40,6 @@ impl Operation for CloseTab {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TabClosed {
-    /// The tab.
     pub tab_id: u64,
 }
 

@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 /// Lines, unless it is asked for more.
 const LIMIT: usize = 50;
 
-/// Shows what the pages in a tab have logged lately. It is untrusted data.
+/// Show what the pages in a tab logged lately. It is untrusted data.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabConsole {
@@ -60,9 +60,7 @@ impl Operation for TabConsole {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Console {
-    /// The tab.
     pub tab_id: u64,
-    /// Where it is.
     pub url: String,
     /// The oldest first.
     pub lines: Vec<LogLine>,
@@ -77,7 +75,6 @@ pub struct LogLine {
     pub number: u64,
     /// debug, info, warn or error.
     pub level: String,
-    /// What was logged.
     pub text: String,
     /// The script, and its line.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,26 +2,28 @@
 
 use comity_browser::Acted;
 use comity_core::Refusal;
+use comity_core::next_call::Argument;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{TabActed, TabCommand, Use};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Answers the dialog that a page in a tab of yours shows.
+/// Answer the dialog that a page in a tab of yours is showing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AnswerDialog {
     /// The tab
     pub tab_id: u64,
-    /// Say yes
+    /// Accept it
     #[serde(default)]
     pub accept: bool,
-    /// Say no
+    /// Dismiss it
     #[serde(default)]
     pub dismiss: bool,
-    /// Into the field of a prompt
+    /// Text for the field of a prompt
     pub text: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
     pub timeout: Option<u64>,
@@ -33,7 +35,10 @@ impl Operation for AnswerDialog {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
         let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         if self.accept == self.dismiss {
-            let hint = "such as: comity tab dialog 7 --accept";
+            let hint = format!(
+                "such as: {}",
+                next_call::<AnswerDialog>([("tabId", 7.into()), ("accept", Argument::Yes)])
+            );
             return Err(Refusal::bad_input("a dialog is accepted, or dismissed", hint).into());
         }
         // A no changes nothing.

@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Gives up your oldest tab for whoever waits, if you can spare one.
+/// Give up your oldest tab for whoever is waiting, if you can spare one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GrantTabSpace {
@@ -52,7 +52,6 @@ impl Operation for GrantTabSpace {
 pub struct SpaceGranted {
     /// Whether somebody has got it.
     pub granted: bool,
-    /// The tab that was closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_tab_id: Option<u64>,
     /// Why not.

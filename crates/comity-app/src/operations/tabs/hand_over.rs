@@ -15,7 +15,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 /// How long the browser may take to say which pages can reach each other.
 const REACH: Duration = Duration::from_secs(10);
 
-/// Hands a tab of yours over to another agent, which is told; its page and its cookies go along, and your next tabs have cookies of their own.
+/// Hand a tab of yours over to another agent, which is told; its page and cookies go along, and your next tabs have cookies of their own.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HandOverTab {

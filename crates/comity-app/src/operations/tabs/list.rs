@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::browser::{TABS, in_a_line, quote, title};
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows all tabs of the shared browser, whose they are and who waits for one.
+/// List the tabs of the shared browser, whose they are, and who is waiting for one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListTabs {
@@ -74,7 +74,6 @@ pub struct TabList {
     pub tab_count: usize,
     /// How many there can be.
     pub max_tabs: usize,
-    /// Each of them.
     pub tabs: Vec<TabView>,
     /// Who waits for one, the first in line first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,11 +92,9 @@ pub struct TabView {
     /// The title of its page, if you may look.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Whose it is.
     pub owner_id: String,
     /// What people call its owner.
     pub owner: String,
-    /// Whether it is yours.
     pub is_yours: bool,
     /// opening or open.
     pub state: &'static str,

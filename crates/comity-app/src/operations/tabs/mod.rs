@@ -39,6 +39,7 @@ use serde::Serialize;
 
 use crate::application::Application;
 use crate::browser::{failure, in_a_line, in_words, quote};
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure};
 
 use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
@@ -74,9 +75,9 @@ pub(crate) const GROUPS: &[Group] = &[("tab", "Tabs of the shared browser")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<OpenTab>(        "tab_open",       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window").waits(),
-    CatalogEntry::of::<CloseTab>(       "tab_close",      "tab close <tabId>",              DELETE, "/api/tabs/{tabId}")           .removes().for_browsing().tool("firefox_close_tab"),
-    CatalogEntry::of::<ListTabs>(       "tab_list",       "tab list",                       GET,    "/api/tabs")                   .for_browsing().long().tool("firefox_get_tabs"),
+    CatalogEntry::of::<OpenTab>(        "tab_open",       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window").waits().structured().examples(&["tab open http://localhost:3000"]),
+    CatalogEntry::of::<CloseTab>(       "tab_close",      "tab close <tabId>",              DELETE, "/api/tabs/{tabId}")           .removes().for_browsing().tool("firefox_close_tab").also(&["tab rm"]),
+    CatalogEntry::of::<ListTabs>(       "tab_list",       "tab list",                       GET,    "/api/tabs")                   .for_browsing().long().tool("firefox_get_tabs").structured().also(&["tab ls"]),
     CatalogEntry::of::<NavigateTab>(    "tab_navigate",   "tab navigate <tabId> <url>",     POST,   "/api/tabs/{tabId}/navigate")  .acts().for_browsing().long().tool("firefox_navigate"),
     CatalogEntry::of::<ReadTab>(        "tab_read",       "tab read <tabId>",               GET,    "/api/tabs/{tabId}/content")   .for_browsing().long().tool("firefox_get_content"),
     CatalogEntry::of::<TabState>(       "tab_state",      "tab state <tabId>",              GET,    "/api/tabs/{tabId}/state")     .for_browsing().long().tool("firefox_get_page_state"),
@@ -92,9 +93,9 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<TabNetwork>(     "tab_network",    "tab network <tabId>",            GET,    "/api/tabs/{tabId}/network")   .for_browsing().long().tool("firefox_get_network"),
     CatalogEntry::of::<TabDownloads>(   "tab_downloads",  "tab downloads <number>",         GET,    "/api/downloads")              .for_browsing().long().tool("firefox_get_downloads"),
     CatalogEntry::of::<AnswerDialog>(   "tab_dialog",     "tab dialog <tabId>",             POST,   "/api/tabs/{tabId}/dialog")    .acts().for_browsing().long().tool("firefox_dialog"),
-    CatalogEntry::of::<RequestTabSpace>("tab_request",    "tab request",                    POST,   "/api/tabs/requests")          .changes().for_browsing().tool("firefox_request_tab_space"),
-    CatalogEntry::of::<GrantTabSpace>(  "tab_grant",      "tab grant",                      POST,   "/api/tabs/grant")             .removes().for_browsing().tool("firefox_grant_tab_space"),
-    CatalogEntry::of::<TabRequests>(    "tab_requests",   "tab requests",                   GET,    "/api/tabs/requests")          .for_browsing().tool("firefox_get_slot_requests"),
+    CatalogEntry::of::<RequestTabSpace>("tab_request",    "tab request",                    POST,   "/api/tabs/requests")          .changes().for_browsing().tool("firefox_request_tab_space").structured(),
+    CatalogEntry::of::<GrantTabSpace>(  "tab_grant",      "tab grant",                      POST,   "/api/tabs/grant")             .removes().for_browsing().tool("firefox_grant_tab_space").structured(),
+    CatalogEntry::of::<TabRequests>(    "tab_requests",   "tab requests",                   GET,    "/api/tabs/requests")          .for_browsing().tool("firefox_get_slot_requests").structured(),
     CatalogEntry::of::<HandOverTab>(    "tab_handover",   "tab handover <tabId>",           POST,   "/api/tabs/{tabId}/handover")  .changes().long().tool("firefox_hand_over_tab"),
     CatalogEntry::of::<ShareTab>(       "tab_share",      "tab share <tabId>",              POST,   "/api/tabs/{tabId}/share")     .changes().tool("firefox_share_tab"),
     CatalogEntry::of::<AdmitToContext>( "tab_admit",      "tab admit <context>",            POST,   "/api/contexts/admit")         .changes().tool("firefox_share_context"),
@@ -106,7 +107,6 @@ const TIMEOUT_MS: u64 = 150_000;
 /// The shortest and the longest time that a command can ask for, in ms.
 const TIMEOUT_MS_RANGE: std::ops::RangeInclusive<u64> = 5_000..=300_000;
 
-/// One command on one tab.
 struct TabCommand<'a> {
     app: &'a Application,
     caller: &'a Caller,
@@ -125,11 +125,8 @@ struct TabResult<T> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TabActed {
-    /// The tab.
     pub tab_id: u64,
-    /// What was done.
     pub done: String,
-    /// Where the tab is now.
     pub url: String,
     /// The dialog that the page shows now, and that has to be answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,11 +140,8 @@ pub struct TabActed {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TabMoved {
-    /// The tab.
     pub tab_id: u64,
-    /// What was done.
     pub done: &'static str,
-    /// With whom.
     pub whom: String,
     /// Your other tabs that have the same cookies as the one that you gave away.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -255,7 +249,7 @@ impl TabCommand<'_> {
     fn may(&self, world: &World, how: Use, verb: &str) -> Result<(), Refusal> {
         let (who, slot) = (self.caller.who, SlotId(self.tab));
         if world.pools.slot(slot).is_none_or(|(pool, _)| pool.name.as_ref() != crate::browser::TABS) {
-            let hint = "see your tabs with: comity tab list".into();
+            let hint = format!("see your tabs with: {}", next_call::<ListTabs>([]));
             return Err(Refusal::NotFound { problem: format!("there is no tab {slot}"), hint });
         }
         if world.pools.slot(slot).is_some_and(|(_, slot)| slot.owner != who) {
@@ -307,8 +301,8 @@ impl fmt::Display for TabActed {
             let dialog = quote(dialog);
             write!(
                 f,
-                "\nthe page shows a dialog ({dialog}): answer it with comity tab dialog {}",
-                self.tab_id
+                "\nthe page shows a dialog ({dialog}): answer it with: {}",
+                next_call::<AnswerDialog>([("tabId", self.tab_id.into())])
             )?;
         }
         write_remarks(f, &self.remarks)

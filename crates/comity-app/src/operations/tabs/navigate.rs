@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{TabActed, TabCommand, Use};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Loads a page in a tab of yours, or goes back or forward, or loads it again.
+/// Load a page in a tab of yours, go back or forward, or reload.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NavigateTab {
@@ -17,9 +18,9 @@ pub struct NavigateTab {
     pub tab_id: u64,
     /// The page's address
     pub url: Option<String>,
-    /// Instead of an address
+    /// Instead of an address: back, forward or reload
     pub go: Option<Go>,
-    /// Until when to wait (complete)
+    /// How far to wait for loading (complete)
     pub until: Option<Loaded>,
     /// How long it may take, in ms (150000; 5000 to 300000)
     pub timeout: Option<u64>,
@@ -52,7 +53,17 @@ impl Operation for NavigateTab {
             }),
             (None, None) | (Some(_), Some(_)) => {
                 let problem = "it is an address, or one of back, forward and reload";
-                Err(Refusal::bad_input(problem, "such as: comity tab navigate 7 https://example.com").into())
+                Err(Refusal::bad_input(
+                    problem,
+                    format!(
+                        "such as: {}",
+                        next_call::<NavigateTab>([
+                            ("tabId", 7.into()),
+                            ("url", "https://example.com".into())
+                        ])
+                    ),
+                )
+                .into())
             }
         };
         Ok(Plan::Answer(acted?))

@@ -16,7 +16,7 @@ const FAILED_FROM: u16 = 400;
 /// Requests, unless it is asked for more.
 const LIMIT: usize = 50;
 
-/// Shows what the pages in a tab have loaded lately, and what became of it. It is untrusted data.
+/// Show what the pages in a tab loaded lately, and what became of it. It is untrusted data.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabNetwork {
@@ -63,9 +63,7 @@ impl Operation for TabNetwork {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Network {
-    /// The tab.
     pub tab_id: u64,
-    /// Where it is.
     pub url: String,
     /// The oldest first.
     pub requests: Vec<Loaded>,
@@ -80,9 +78,7 @@ pub struct Loaded {
     pub number: u64,
     /// GET, POST and so on.
     pub method: String,
-    /// The address.
     pub url: String,
-    /// What became of it.
     pub outcome: String,
 }
 

@@ -20,18 +20,18 @@ use crate::span::Span;
 /// Characters of the name of a context.
 const CONTEXT_CHARS_MAX: usize = 64;
 
-/// Opens a tab of your own in the shared browser. When all tabs are taken, wait in line, or give up your own oldest one.
+/// Open a tab of your own in the shared browser. When all tabs are taken, wait in line, or give up your own oldest one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OpenTab {
-    /// The page to load; an empty one if left out
+    /// The page to load; empty if omitted
     pub url: Option<String>,
     /// Wait up to this long when all tabs are taken (e.g. 30s)
     pub wait: Option<Span>,
     /// Close your own oldest tab if all are taken
     #[serde(default)]
     pub evict_oldest: bool,
-    /// Cookies that are shared by name with those whom its maker lets in; your own if omitted
+    /// Share cookies by this name with agents its maker lets in; your own if omitted
     pub context: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
     pub timeout: Option<u64>,
@@ -68,7 +68,6 @@ impl Operation for OpenTab {
 pub struct TabOpened {
     /// Names it in all commands.
     pub tab_id: u64,
-    /// Where it is.
     pub url: String,
     /// How many tabs are open or kept for somebody.
     pub tab_count: usize,
@@ -86,9 +85,7 @@ pub struct TabOpened {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClosedTab {
-    /// Its number.
     pub tab_id: u64,
-    /// What it was opened for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
@@ -151,7 +148,7 @@ fn enter(app: &Application, slot: SlotId, context: &str) -> Result<(), Failure> 
 
 /// A tab that cannot be opened is nobody's: whoever waits is served.
 fn give_back(app: &Application, slot: SlotId, why: &Failure) {
-    let why = redact(&why.to_text()).into();
+    let why = redact(&why.to_text(crate::Wording::Commands)).into();
     let ask = PoolAsk::Lose { slot, loss: Loss::OpenFailed { why } };
     // Refused if it was freed meanwhile.
     let _ = app.engine().ask(Principal::System, Ask::Pool(ask));

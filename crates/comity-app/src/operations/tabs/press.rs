@@ -9,7 +9,7 @@ use super::{TabActed, TabCommand, Use};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Presses a key in a tab of yours, such as Enter, Tab, ArrowDown or a, with Shift, Control, Alt or Meta if they are named.
+/// Press a key in a tab of yours, such as Enter, Tab, ArrowDown or a, with Shift, Control, Alt or Meta if named.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PressKey {
@@ -17,7 +17,7 @@ pub struct PressKey {
     pub tab_id: u64,
     /// The key
     pub key: String,
-    /// Held down meanwhile: Alt, Control, Meta or Shift
+    /// Hold down Alt, Control, Meta or Shift
     #[serde(default)]
     pub modifiers: Vec<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)

@@ -12,11 +12,11 @@ use crate::application::Application;
 use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Asks for a tab when all are taken, and goes on: when one is free it is kept for you for 30 s, and you are told.
+/// Ask for a tab when all are taken, and go on: when one is free it is kept for you for 30s, and you are told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RequestTabSpace {
-    /// Take the request back
+    /// Withdraw the request
     #[serde(default)]
     pub cancel: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
@@ -55,10 +55,8 @@ impl Operation for RequestTabSpace {
 pub struct SpaceRequested {
     /// Whether you are in line.
     pub queued: bool,
-    /// Where in line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
-    /// How many wait.
     pub waiting: usize,
     /// Whether a tab is kept for you already.
     pub reserved: bool,

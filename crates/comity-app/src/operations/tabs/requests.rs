@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows who waits for a tab, for whom one is kept, and what you have yourself.
+/// Show who is waiting for a tab, for whom one is being kept, and what you have yourself.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabRequests {
@@ -58,11 +58,9 @@ impl Operation for TabRequests {
 pub struct SlotRequests {
     /// Who waits for a tab, the first in line first.
     pub requests: Vec<Waiting>,
-    /// For whom one is kept.
     pub reservations: Vec<Kept>,
     /// Whether one is kept for you.
     pub you_have_reservation: bool,
-    /// For how long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reservation_expires_in_ms: Option<u64>,
     /// How many tabs you have.
@@ -83,7 +81,6 @@ pub struct Waiting {
 #[serde(rename_all = "camelCase")]
 pub struct Kept {
     pub agent: String,
-    /// For how long.
     pub expires_in_ms: u64,
 }
 

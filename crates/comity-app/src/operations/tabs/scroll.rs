@@ -7,21 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{TabActed, TabCommand, Use, target};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Scrolls a page in a tab of yours: by pixels, to an end, or until an element is in view.
+/// Scroll a page in a tab of yours: by pixels, to an end, or until an element is in view.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScrollTab {
     /// The tab
     pub tab_id: u64,
-    /// Down by so many pixels; up, if below 0
+    /// Pixels down; up if negative
     pub by: Option<i32>,
-    /// To the right by so many pixels
+    /// Pixels to the right
     pub right: Option<i32>,
     /// To the top or the bottom
     pub end: Option<End>,
-    /// Until this element is in view; with by or end, what scrolls: a reference, or a CSS selector
+    /// Until this element is in view; with by or end, the element to scroll: a reference, or a CSS selector
     pub selector: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
     pub timeout: Option<u64>,
@@ -43,7 +44,11 @@ impl Operation for ScrollTab {
             (false, Some(End::Bottom), inside) => (inside, Scroll::Bottom),
             (false, None, Some(element)) => (None, Scroll::To(element)),
             (true, Some(_), _) | (false, None, None) => {
-                let hint = "such as: comity tab scroll 7 --by 500, or --end bottom, or --selector e12";
+                let hint = {
+                    let scroll = |how, value| next_call::<ScrollTab>([("tabId", 7.into()), (how, value)]);
+                    let (by, end) = (scroll("by", 500.into()), scroll("end", "bottom".into()));
+                    format!("such as: {by}, or: {end}, or: {}", scroll("selector", "e12".into()))
+                };
                 return Err(Refusal::bad_input("it is not said where to scroll", hint).into());
             }
         };

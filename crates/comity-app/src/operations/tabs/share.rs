@@ -9,7 +9,7 @@ use super::{TabCommand, TabMoved, Use, somebody};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Lets another agent look at a tab of yours: read it and take pictures, but not act in it.
+/// Let another agent look at a tab of yours: read it and take pictures, but not act in it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ShareTab {

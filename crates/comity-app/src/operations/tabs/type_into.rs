@@ -8,7 +8,7 @@ use super::{TabActed, TabCommand, Use, target};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Types text in a tab of yours, as a person would: into an element, or into what has the focus.
+/// Type text in a tab of yours, as a person would: into an element, or into whatever has the focus.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TypeIntoTab {

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use, write_remarks};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Waits until something is so in a tab: an element or a text is there, one is gone, the address is this, or everything is loaded.
+/// Wait for something in a tab: an element or a text appears, one goes away, the address matches, or everything has loaded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitForTab {
@@ -25,7 +26,7 @@ pub struct WaitForTab {
     pub text: Option<String>,
     /// Until the address contains this
     pub url: Option<String>,
-    /// Until the page is so far
+    /// Until the page has loaded this far
     pub load: Option<Loading>,
     /// How long it may take, in ms (150000; 5000 to 300000)
     pub timeout: Option<u64>,
@@ -47,7 +48,10 @@ impl Operation for WaitForTab {
         .flatten()
         .collect();
         let (Some(condition), true) = (conditions.pop(), conditions.is_empty()) else {
-            let hint = "such as: comity tab wait 7 --text Done";
+            let hint = format!(
+                "such as: {}",
+                next_call::<WaitForTab>([("tabId", 7.into()), ("text", "Done".into())])
+            );
             return Err(Refusal::bad_input("one thing can be waited for at a time", hint).into());
         };
         let done = command.run(Use::Looks, "read", |tab, timeout| tab.wait_for(&condition, timeout))?;
@@ -81,9 +85,7 @@ impl Loading {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TabReady {
-    /// The tab.
     pub tab_id: u64,
-    /// Where it is now.
     pub url: String,
     /// What happened besides.
     #[serde(skip_serializing_if = "Vec::is_empty")]

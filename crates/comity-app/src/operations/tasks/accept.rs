@@ -8,7 +8,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Accepts the work of somebody else that is in review.
+/// Accept someone else's work that is in review.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAccept {

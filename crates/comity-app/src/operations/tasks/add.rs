@@ -13,31 +13,36 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::PathBase;
 
-/// Adds a task, for a free agent of its role when all that comes first is done.
+/// Add a task, for a free agent of its role once everything before it is done.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAdd {
     /// What to do, in a few words
+    #[serde(alias = "subject")]
     pub title: String,
-    /// Made if left out
+    /// Generated if omitted
     pub id: Option<String>,
     /// What to do, in full
     pub description: Option<String>,
-    /// developer if left out
+    /// Who can do it; developer if omitted
     pub role: Option<String>,
     /// Only for this team
     pub team: Option<String>,
-    /// Which goes first
+    /// How urgent it is
     pub priority: Option<PriorityWord>,
-    /// Tasks that come first
-    #[serde(default)]
+    /// A task that comes first; repeat for more
+    #[serde(default, alias = "addBlockedBy", alias = "blockedBy")]
     pub depends_on: Vec<String>,
-    /// Paths it changes, locked while it runs
+    /// A path it changes, locked while it runs; repeat for more
     #[serde(default)]
     pub files: Vec<String>,
-    /// Somebody else must accept it
+    /// Someone else has to accept it
     #[serde(default)]
     pub review: bool,
+    /// Claude Code shows it while the task runs
+    #[serde(default, rename = "activeForm")]
+    #[schemars(skip)]
+    pub active_form: Option<String>,
 }
 
 /// Which of several tasks goes first.

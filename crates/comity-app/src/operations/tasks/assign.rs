@@ -9,7 +9,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Gives a task to an agent, which is told; whoever has it loses it: for who declared it, leaders and people.
+/// Assign a task to an agent, which is told; whoever has it loses it. For whoever declared it, leaders and people.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAssign {

@@ -8,7 +8,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Says that a task is not wanted; what depends on it is blocked.
+/// Cancel a task that is no longer wanted; whatever depends on it is blocked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskCancel {

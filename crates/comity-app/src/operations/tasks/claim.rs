@@ -11,15 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{advisories, introduced, prompt};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::engine::When;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
-/// Takes a task, or the one that is most worth doing for you; with wait, as soon as there is one.
+/// Claim a task, or the one most worth doing for you; with wait, as soon as there is one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskClaim {
-    /// Which; the best one for you, if left out
+    /// Which one; the best one for you if omitted
     pub id: Option<String>,
     /// Wait for work this long, such as 30s
     pub wait: Option<Span>,
@@ -31,7 +32,6 @@ pub struct TaskTaken {
     pub id: Option<String>,
     /// The number of this claim.
     pub attempt: Option<u32>,
-    /// What is to be done.
     pub prompt: Option<String>,
     /// Tasks that look like the same work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,7 +81,8 @@ fn wait_for_work(
 ) -> Result<Plan<TaskTaken>, Failure> {
     let who = caller.who;
     if who.agent().is_none() {
-        let hint = "name the task: comity task claim ID, or leave out --wait";
+        let hint =
+            format!("name the task: {}, or do not wait", next_call::<TaskClaim>([("id", "ID".into())]));
         return Err(Refusal::bad_input("only agents wait for work", hint).into());
     }
     if wait > WAIT_MAX {

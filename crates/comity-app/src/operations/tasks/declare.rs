@@ -7,7 +7,7 @@ use super::add::{TaskAdd, TasksAdded, declare_all};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Declares many tasks at once, all or none, in any order; cycles are refused with their path.
+/// Declare many tasks at once, all or none, in any order; cycles are refused with their path.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskDeclare {

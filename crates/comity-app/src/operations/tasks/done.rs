@@ -9,7 +9,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Says that your task is done, with evidence: a commit, the tests that pass. Its files are unlocked.
+/// Report your task as done, with evidence: a commit, the tests that pass. Its files are unlocked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskDone {

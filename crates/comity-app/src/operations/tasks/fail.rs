@@ -9,7 +9,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Says that your task cannot be done; your leader is told, and what depends on it is blocked.
+/// Report that your task can't be done; your leader is told, and whatever depends on it is blocked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskFail {

@@ -8,11 +8,12 @@ use super::TaskView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Shows one task in full.
+/// Show one task in full.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGet {
     /// The task
+    #[serde(alias = "taskId")]
     pub id: String,
 }
 

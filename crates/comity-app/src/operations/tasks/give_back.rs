@@ -8,7 +8,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Gives your task back, for somebody else to take.
+/// Release your task for someone else to take.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGiveBack {

@@ -17,11 +17,11 @@ const LINES_MAX: usize = 1_000;
 /// Steps from the left edge.
 const DEPTH_MAX: usize = 40;
 
-/// Draws the graph of tasks: what depends on a task is below it.
+/// Draw the graph of tasks: whatever depends on a task is below it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGraph {
-    /// Those that have ended too, even if nothing open depends on them
+    /// Include ended ones, even if nothing open depends on them
     #[serde(default)]
     pub all: bool,
 }
@@ -31,16 +31,13 @@ pub struct TaskGraph {
 pub struct Graph {
     /// The tasks, the oldest first.
     pub tasks: Vec<Node>,
-    /// The graph as text.
     pub drawing: Vec<String>,
 }
 
 /// One task in the graph.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Node {
-    /// Its name.
     pub id: String,
-    /// Where it is.
     pub status: &'static str,
     /// What comes first.
     pub depends_on: Vec<String>,

@@ -2,29 +2,34 @@
 
 use std::fmt;
 
+use comity_core::table::table;
 use comity_core::tasks::{Opening, Task, TaskStatus, openings};
-use comity_core::{Principal, Refusal, World};
+use comity_core::{Principal, ProjectId, Refusal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TaskView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::projects::{elsewhere, in_project};
 
 /// Tasks that one answer shows.
 const SHOWN_MAX: usize = 500;
 
-/// Lists open tasks, and which roles are wanted.
+/// List open tasks, and which roles are wanted.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskList {
     /// Only these, such as ready or in-review
     pub status: Option<String>,
-    /// Only of this agent, or me
+    /// Only this agent's, or me
     pub owner: Option<String>,
-    /// Ended ones too
+    /// Include ended ones
     #[serde(default)]
     pub all: bool,
+    /// Include other projects
+    #[serde(default)]
+    pub all_projects: bool,
 }
 
 /// What there is to do.
@@ -36,17 +41,20 @@ pub struct TaskListing {
     pub total: usize,
     /// Which roles are wanted: nobody who waits for work could do these.
     pub wanted: Vec<WantedRole>,
+    /// The repository that they are in, if it is only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// How many open tasks there are in other repositories.
+    pub elsewhere: usize,
 }
 
 /// Ready tasks that nobody is free for.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WantedRole {
-    /// Who could do them.
     pub role: String,
     /// In which team, if it matters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
-    /// How many there are.
     pub tasks: usize,
     /// Whether the limit on agents lets one more be started.
     pub may_start: bool,
@@ -56,7 +64,10 @@ impl Operation for TaskList {
     type Output = TaskListing;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskListing>, Failure> {
-        let project = app.projects().place(caller)?.project();
+        let scope = match self.all_projects {
+            true => None,
+            false => Some(app.projects().place(caller)?.project()),
+        };
         let now = app.engine().now();
         let world = app.engine().world();
         let status = self.status.as_deref().map(status).transpose()?;
@@ -67,12 +78,19 @@ impl Operation for TaskList {
                 && status.is_none_or(|status| task.status() == status)
                 && owner.is_none_or(|owner| task.state.worker() == Some(owner))
         };
-        let found: Vec<&Task> = world.tasks.of(project).filter(is_shown).collect();
-        let wanted = openings(&world).into_iter().filter(|opening| opening.project == project);
+        let of = |project: &ProjectId| world.tasks.of(*project);
+        let (own, others): (Vec<&ProjectId>, Vec<&ProjectId>) =
+            world.projects.keys().partition(|project| scope.is_none_or(|scope| **project == scope));
+        let found: Vec<&Task> = own.into_iter().flat_map(of).filter(is_shown).collect();
+        let elsewhere = others.into_iter().flat_map(of).filter(|task| !task.state.is_terminal()).count();
+        let wanted = openings(&world).into_iter();
+        let wanted = wanted.filter(|opening| scope.is_none_or(|scope| opening.project == scope));
         Ok(Plan::Answer(TaskListing {
             total: found.len(),
             tasks: found.iter().take(SHOWN_MAX).map(|task| TaskView::of(task, &world, now)).collect(),
             wanted: wanted.map(WantedRole::of).collect(),
+            project: in_project(&world, scope),
+            elsewhere,
         }))
     }
 }
@@ -105,13 +123,13 @@ impl WantedRole {
 impl fmt::Display for WantedRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.tasks {
-            1 => f.write_str("1 task waits")?,
-            n => write!(f, "{n} tasks wait")?,
+            1 => f.write_str("1 ready task")?,
+            n => write!(f, "{n} ready tasks")?,
         }
-        write!(f, " for an agent of role {}", self.role)?;
         if let Some(team) = &self.team {
-            write!(f, " in the team {team}")?;
+            write!(f, " for team {team}")?;
         }
+        write!(f, ", no {} is asking for work", self.role)?;
         match self.may_start {
             true => Ok(()),
             false => f.write_str("; the limit on agents is reached"),
@@ -121,13 +139,20 @@ impl fmt::Display for WantedRole {
 
 impl fmt::Display for TaskListing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.tasks.is_empty() {
-            return f.write_str("no tasks");
-        }
-        let tasks = self.tasks.iter().map(TaskView::line);
+        let tasks = match &self.tasks[..] {
+            [] => {
+                let place = self.project.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
+                format!("no tasks{place}")
+            }
+            tasks => {
+                let rows: Vec<Vec<String>> = tasks.iter().map(TaskView::row).collect();
+                table(&["ID", "STATUS", "OWNER", "PRIORITY", "TITLE"], &rows)
+            }
+        };
         let left = self.total - self.tasks.len();
         let more = (left > 0).then(|| format!("and {left} more"));
         let wanted = self.wanted.iter().map(ToString::to_string);
-        f.write_str(&tasks.chain(more).chain(wanted).collect::<Vec<_>>().join("\n"))
+        let lines = std::iter::once(tasks).chain(more).chain(wanted);
+        f.write_str(&lines.chain(elsewhere(self.elsewhere, "task list")).collect::<Vec<_>>().join("\n"))
     }
 }

@@ -11,6 +11,7 @@ mod fail;
 mod get;
 mod give_back;
 mod graph;
+mod history;
 mod list;
 mod pause;
 mod prompt;
@@ -37,6 +38,7 @@ pub use fail::TaskFail;
 pub use get::TaskGet;
 pub use give_back::TaskGiveBack;
 pub use graph::TaskGraph;
+pub use history::AttemptView;
 pub use list::TaskList;
 pub use pause::TaskPause;
 pub use prompt::prompt;
@@ -60,16 +62,16 @@ pub(crate) const GROUPS: &[Group] = &[("task", "What there is to do")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<TaskAdd>(     "task_add",       "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]),
+    CatalogEntry::of::<TaskAdd>(     "task_add",       "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]).also(&["task create", "task new"]).examples(&["task add \"Write the parser\" --files src/parser.rs", "task add \"Test it\" --depends-on parser --role qa"]),
     CatalogEntry::of::<TaskDeclare>( "task_declare",   "task declare <tasks>",  POST, "/api/tasks/declare")       .changes(),
-    CatalogEntry::of::<TaskList>(    "task_list",      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList"),
+    CatalogEntry::of::<TaskList>(    "task_list",      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList").unlisted(&["all_projects"]).also(&["task ls"]),
     CatalogEntry::of::<TaskGraph>(   "task_graph",     "task graph",            GET,  "/api/task-graph"),
-    CatalogEntry::of::<TaskGet>(     "task_get",       "task get <id>",         GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet"),
+    CatalogEntry::of::<TaskGet>(     "task_get",       "task show <id>",        GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet").also(&["task get"]),
     CatalogEntry::of::<TaskClaim>(   "task_claim",     "task claim <id>",       POST, "/api/tasks/claim")         .changes().waits(),
     CatalogEntry::of::<TaskStart>(   "task_start",     "task start <id>",       POST, "/api/tasks/{id}/start")    .changes(),
-    CatalogEntry::of::<TaskDone>(    "task_done",      "task done <id>",        POST, "/api/tasks/{id}/done")     .changes(),
+    CatalogEntry::of::<TaskDone>(    "task_done",      "task done <id>",        POST, "/api/tasks/{id}/done")     .changes().also(&["task complete"]).examples(&["task done parser --evidence \"commit 1a2b3c, all tests pass\""]),
     CatalogEntry::of::<TaskFail>(    "task_fail",      "task fail <id>",        POST, "/api/tasks/{id}/fail")     .changes(),
-    CatalogEntry::of::<TaskGiveBack>("task_give_back", "task give-back <id>",   POST, "/api/tasks/{id}/give-back").changes(),
+    CatalogEntry::of::<TaskGiveBack>("task_give_back", "task release <id>",     POST, "/api/tasks/{id}/give-back").changes().also(&["task give-back"]),
     CatalogEntry::of::<TaskAccept>(  "task_accept",    "task accept <id>",      POST, "/api/tasks/{id}/accept")   .changes(),
     CatalogEntry::of::<TaskSendBack>("task_send_back", "task send-back <id>",   POST, "/api/tasks/{id}/send-back").changes(),
     CatalogEntry::of::<TaskAssign>(  "task_assign",    "task assign <id> <to>", POST, "/api/tasks/{id}/assign")   .changes(),

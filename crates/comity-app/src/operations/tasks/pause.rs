@@ -8,7 +8,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Lets nobody work on a task for now; its owner keeps it, and its files are unlocked.
+/// Pause a task: nobody works on it for now; its owner keeps it, and its files are unlocked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskPause {

@@ -1,8 +1,12 @@
 //! A task as its agent is told of it.
 
+use crate::catalog::next_call;
+use crate::operations::tasks::{TaskDone, TaskFail, TaskStart};
 use comity_core::World;
 use comity_core::display::{visible, visible_lines};
 use comity_core::tasks::{Task, TaskState};
+
+use super::AttemptView;
 
 /// Bytes of the evidence of a predecessor that are shown.
 const EVIDENCE_BYTES_MAX: usize = 400;
@@ -27,13 +31,17 @@ pub fn prompt(task: &Task, world: &World) -> String {
     if task.attempt > 1 {
         text += &format!("\nThis is attempt {}: look at what earlier ones have left.", task.attempt);
     }
+    for past in &task.past {
+        text += &format!("\nAttempt {}", AttemptView::of(past, world, world.now));
+    }
     if task.brief.review {
         text += "\nSomebody else will review the work.";
     }
-    let id = &task.id;
+    let id = || ("id", task.id.to_string().into());
+    let start = next_call::<TaskStart>([id()]);
+    let done = next_call::<TaskDone>([id(), ("evidence", "TEXT".into())]);
+    let fail = next_call::<TaskFail>([id(), ("reason", "TEXT".into())]);
     text + &format!(
-        "\nBegin with: comity task start {id} (or TaskUpdate with status running). It is done only when you say so, \
-         with evidence: comity task done {id} --evidence TEXT (or TaskUpdate with status done). If it cannot be done: \
-         comity task fail {id} --reason TEXT."
+        "\nBegin with: {start}. It is done only when you say so, with evidence: {done}. If it cannot be done: {fail}."
     )
 }

@@ -9,7 +9,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Begins to work on a task: takes it, if nobody has it, and locks its files, all or none.
+/// Start work on a task: take it, if nobody has it, and lock its files, all or none.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskStart {

@@ -12,7 +12,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Changes a task: its status, its owner, or what comes first.
+/// Change a task: its status, its owner, or what comes first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskUpdate {
@@ -21,14 +21,14 @@ pub struct TaskUpdate {
     pub id: String,
     /// running, done, failed, ready (again), paused, skipped, cancelled, accepted or sent-back
     pub status: Option<String>,
-    /// This agent gets it; me
+    /// The new owner: an agent, or me
     pub owner: Option<String>,
-    /// What shows it
+    /// The evidence
     pub evidence: Option<String>,
-    /// Why failed or sent-back
+    /// Why it failed or was sent back
     pub reason: Option<String>,
-    /// More that come first
-    #[serde(default)]
+    /// Another task that comes first; repeat for more
+    #[serde(default, alias = "addBlockedBy")]
     pub depends_on: Vec<String>,
 }
 

@@ -8,12 +8,12 @@ use comity_core::{Event, Millis, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::AttemptView;
+
 /// One task, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TaskView {
-    /// Its name.
     pub id: String,
-    /// What is to be done.
     pub title: String,
     /// pending, ready, blocked, running, in review, paused, done, failed, skipped or cancelled.
     pub status: &'static str,
@@ -24,9 +24,7 @@ pub struct TaskView {
     pub attempt: u32,
     /// urgent, high, normal or low.
     pub priority: &'static str,
-    /// Who can do it.
     pub role: String,
-    /// The team that it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
     /// What is to be done, in full.
@@ -36,17 +34,16 @@ pub struct TaskView {
     pub depends_on: Vec<String>,
     /// Those of them that are not done.
     pub waits_for: Vec<String>,
-    /// What it changes.
     pub files: Vec<String>,
     /// Whether somebody else has to accept the work.
     pub review: bool,
-    /// What shows that it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who declared it.
+    /// The newest attempts that came to nothing, the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<AttemptView>,
     pub creator: String,
     /// How long ago it was declared.
     pub age_ms: u64,
@@ -81,12 +78,27 @@ impl TaskView {
             review: task.brief.review,
             evidence: evidence.map(ToString::to_string),
             reason: reason.map(ToString::to_string),
+            history: task.past.iter().map(|past| AttemptView::of(past, world, now)).collect(),
             creator: world.name_of(task.creator),
             age_ms: now.since(task.since).0,
         }
     }
 
-    /// The task in a line.
+    /// Its line in a table.
+    pub(super) fn row(&self) -> Vec<String> {
+        let waits = match &self.waits_for[..] {
+            [] => String::new(),
+            tasks => format!("  (waits for {})", tasks.join(", ")),
+        };
+        vec![
+            self.id.clone(),
+            self.status.to_string(),
+            self.owner.clone().unwrap_or_default(),
+            if self.priority == "normal" { String::new() } else { self.priority.to_string() },
+            format!("{}{waits}", visible(&self.title)),
+        ]
+    }
+
     pub(crate) fn line(&self) -> String {
         let mut line = format!("{}  {}", self.id, self.status);
         if let Some(owner) = &self.owner {
@@ -125,6 +137,9 @@ impl fmt::Display for TaskView {
                 write!(f, "\n  {label}: {}", visible_lines(text))?;
             }
         }
+        for attempt in &self.history {
+            write!(f, "\n  attempt {attempt}, {} ago", Millis(attempt.age_ms).rough())?;
+        }
         match self.description.is_empty() {
             true => Ok(()),
             false => write!(f, "\n\n{}", visible_lines(&self.description)),
@@ -136,7 +151,6 @@ impl fmt::Display for TaskView {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TaskChange {
     pub id: String,
-    /// Where it is now.
     pub status: &'static str,
     /// Who has it, or did it.
     #[serde(skip_serializing_if = "Option::is_none")]

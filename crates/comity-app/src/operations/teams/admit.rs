@@ -10,22 +10,20 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Lets an agent into a team, such as the one that it wished for: for the team's leader, and for you.
+/// Let an agent into a team, such as the one it asked for. For the team's leader, and for you.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Admit {
     /// The agent
     pub agent: String,
-    /// The team; the one that it wished for, if left out
+    /// The team; the one it asked for if omitted
     pub team: Option<String>,
 }
 
 /// The agent is in the team.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Admitted {
-    /// Which agent.
     pub agent: String,
-    /// Which team.
     pub team: String,
 }
 

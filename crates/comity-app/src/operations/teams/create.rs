@@ -10,7 +10,7 @@ use super::TeamView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Makes a team that you lead.
+/// Create a team that you lead.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateTeam {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Ends a team that you lead, once nobody else is in it.
+/// Delete a team you lead, once nobody else is in it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteTeam {
@@ -22,7 +22,6 @@ pub struct DeleteTeam {
 /// Which team is no more.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeletedTeam {
-    /// Its name.
     pub name: String,
 }
 

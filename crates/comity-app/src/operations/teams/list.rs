@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::TeamView;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::teams::CreateTeam;
 
-/// Shows the teams, who leads them and who is in them.
+/// List the teams, who leads them and who is in them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTeams {}
@@ -38,7 +40,10 @@ impl Operation for ListTeams {
 impl fmt::Display for TeamList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.teams.is_empty() {
-            return f.write_str("there is no team; make one with: comity team create NAME");
+            return f.write_str(&format!(
+                "there is no team; make one with: {}",
+                next_call::<CreateTeam>([("name", "NAME".into())])
+            ));
         }
         let teams: Vec<String> = self.teams.iter().map(ToString::to_string).collect();
         f.write_str(&teams.join("\n"))

@@ -28,41 +28,34 @@ pub(crate) const GROUPS: &[Group] = &[("team", "A leader and its workers")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<CreateTeam>("team_create", "team create <name>",        POST,   "/api/teams")       .changes().for_agents().tool("TeamCreate"),
+    CatalogEntry::of::<CreateTeam>("team_create", "team create <name>",        POST,   "/api/teams")       .changes().tool("TeamCreate").also(&["team add"]),
     CatalogEntry::of::<Admit>(     "team_admit",  "team admit <agent> <team>", POST,   "/api/teams/admit") .changes(),
-    CatalogEntry::of::<DeleteTeam>("team_delete", "team delete <name>",        DELETE, "/api/teams/{name}").removes().for_agents().tool("TeamDelete"),
-    CatalogEntry::of::<ListTeams>( "teams",       "team list",                 GET,    "/api/teams"),
-    CatalogEntry::of::<ShowTeam>(  "team",        "team show <name>",          GET,    "/api/teams/{name}"),
+    CatalogEntry::of::<DeleteTeam>("team_delete", "team delete <name>",        DELETE, "/api/teams/{name}").removes().tool("TeamDelete").also(&["team rm", "team remove"]),
+    CatalogEntry::of::<ListTeams>( "teams",       "team list",                 GET,    "/api/teams").also(&["team ls"]),
+    CatalogEntry::of::<ShowTeam>(  "team",        "team show <name>",          GET,    "/api/teams/{name}").also(&["team get"]),
 ];
 
 /// One team, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TeamView {
-    /// Its name.
     pub name: String,
-    /// Who leads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<String>,
-    /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
-    /// Who is in it.
     pub members: Vec<MemberView>,
 }
 
 /// One agent of a team.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemberView {
-    /// Its name.
     pub name: String,
-    /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// starting, running or idle.
     pub state: &'static str,
     /// Letters that wait for it.
     pub mail: usize,
-    /// Locks that it holds.
     pub locks: usize,
 }
 

@@ -7,9 +7,11 @@ use serde::Deserialize;
 
 use super::TeamView;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::teams::ListTeams;
 
-/// Shows one team: who leads it, who is in it, and what waits for them.
+/// Show one team: who leads it, who is in it, and what is waiting for them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowTeam {
@@ -24,7 +26,11 @@ impl Operation for ShowTeam {
         let world = app.engine().world();
         if !world.teams.contains_key(self.name.as_str()) && members(&world, &self.name).next().is_none() {
             let problem = format!("there is no team {}", self.name);
-            return Err(Refusal::NotFound { problem, hint: "see them with: comity team list".into() }.into());
+            return Err(Refusal::NotFound {
+                problem,
+                hint: format!("see them with: {}", next_call::<ListTeams>([])),
+            }
+            .into());
         }
         Ok(Plan::Answer(TeamView::of(&self.name, &world)))
     }

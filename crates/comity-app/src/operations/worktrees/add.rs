@@ -13,36 +13,36 @@ use serde::{Deserialize, Serialize};
 
 use super::{ask, failure};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::guard::confiner;
+use crate::operations::locks::Lock;
+use crate::planted_panic::panic_at;
 use crate::projects::PathBase;
 use crate::removal::settle;
-use crate::trees;
+use crate::worktree_drivers;
 
 /// What is told of every new worktree.
 const ELSEWHERE: &str =
     "paths that you know are of another checkout: translate them, and read the files again";
 
-/// Gives you a worktree and a branch of your own.
+/// Create a worktree and a branch of your own.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeAdd {
-    /// Its name; yours if left out
+    /// Its name; yours if omitted
     pub slug: Option<String>,
-    /// Where it begins; where the main checkout is if left out
+    /// Where it starts; where the main checkout is if omitted
     pub base: Option<String>,
-    /// Its branch; comity/SLUG, if none is given
+    /// Its branch; comity/SLUG if omitted
     pub branch: Option<String>,
 }
 
 /// The new worktree.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorktreeMade {
-    /// Its name.
     pub slug: String,
-    /// Where it is.
     pub path: String,
-    /// Its branch.
     pub branch: String,
     /// The commit that it begins at.
     pub base: String,
@@ -50,7 +50,6 @@ pub struct WorktreeMade {
     pub copied: Vec<String>,
     /// Directories that are linked to those of the main checkout.
     pub linked: Vec<String>,
-    /// What you should know.
     pub notes: Vec<String>,
     /// Why there is no worktree: then the path is the shared directory, where locks count.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +80,7 @@ impl Operation for WorktreeAdd {
             (Some(slug), _) => slug,
             (None, Principal::Agent(_)) => app.engine().world().name_of(caller.who),
             (None, Principal::Human | Principal::System | Principal::Nobody) => {
-                let hint = "name it: comity worktree add SLUG";
+                let hint = format!("name it: {}", next_call::<WorktreeAdd>([("slug", "SLUG".into())]));
                 return Err(Refusal::bad_input("a worktree needs a name", hint).into());
             }
         };
@@ -145,14 +144,13 @@ fn make(
     let new = NewWorktree { slug, branch, base, setup: &setup, reserved: Some(&reserved) };
     let program = &app.config().worktree.create_hook;
     let confiner = if program.is_empty() { None } else { confiner(app, caller.who, None)? };
-    let made = match trees::hook(program, confiner) {
+    let made = match worktree_drivers::hook(program, confiner) {
         Some(hook) => driver.create_by_hook(&hook, &new),
         None => driver.claim_or_create(&new),
     }?;
     Ok((driver, reserved, made))
 }
 
-/// Why there is no worktree.
 enum NotMade {
     /// It was asked for in a way that cannot be.
     Refused(Failure),
@@ -201,7 +199,8 @@ fn fall_back(
         return Err(Failure::Fault(format!("{problem}; work in the shared directory, with locks")));
     }
     let repository = place.repository();
-    let shared = trees::main_checkout(repository.common_dir()).unwrap_or_else(|| repository.root());
+    let shared =
+        worktree_drivers::main_checkout(repository.common_dir()).unwrap_or_else(|| repository.root());
     Ok(Plan::Answer(WorktreeMade {
         slug: slug.as_str().to_owned(),
         path: shared.to_string_lossy().into_owned(),
@@ -209,7 +208,10 @@ fn fall_back(
         base: String::new(),
         copied: Vec::new(),
         linked: Vec::new(),
-        notes: vec!["others work there, too: lock what you change with: comity lock PATH".to_owned()],
+        notes: vec![format!(
+            "others work there, too: lock what you change with: {}",
+            next_call::<Lock>([("paths", ["PATH"].into())])
+        )],
         fallback: Some(problem),
     }))
 }
@@ -232,6 +234,7 @@ fn keep_ready(app: &Application, driver: Arc<Driver>, base: String) {
         return;
     }
     let filling = move || {
+        panic_at("worktree-pool");
         if let Err(problem) = driver.fill(&base, ready) {
             eprintln!("comity: no worktree could be made ready: {problem}");
         }

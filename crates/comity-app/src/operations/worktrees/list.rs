@@ -1,5 +1,6 @@
 //! Lists worktrees.
 
+use comity_core::next_call::Argument;
 use std::fmt;
 
 use comity_core::{Principal, ProjectId};
@@ -9,13 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::failure;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::worktrees::{WorktreeAdd, WorktreeRestore};
 
-/// Lists the worktrees of this project, and what crashes have left.
+/// List this project's worktrees, and what crashes have left.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWorktrees {
-    /// Also list those in the trash
+    /// Include those in the trash
     #[serde(default)]
     pub trash: bool,
 }
@@ -38,17 +41,13 @@ pub struct WorktreeList {
 /// One worktree.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorktreeView {
-    /// Its name.
     pub slug: String,
-    /// Where it is.
     pub path: String,
-    /// Its branch.
     pub branch: String,
     /// The commit that it began at.
     pub base: String,
     /// Who asked for it; nobody knows after a crash in the middle.
     pub owner: Option<String>,
-    /// Whether its owner is here.
     pub owner_is_live: bool,
     /// Whether it was released, and goes as soon as it is proven that no work is in it.
     pub released: bool,
@@ -63,7 +62,6 @@ pub struct TrashView {
     pub id: String,
     /// Its name, if it had one.
     pub slug: Option<String>,
-    /// Where it was.
     pub path: String,
 }
 
@@ -125,24 +123,40 @@ fn forget_reservations(app: &Application, driver: &Driver, project: ProjectId) {
 impl fmt::Display for WorktreeList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Vec::new();
-        for tree in &self.worktrees {
-            let gone = if tree.owner_is_live { "" } else { ", who is gone" };
-            let owner = tree.owner.as_deref().unwrap_or("nobody known");
-            lines.push(format!("{}  of {owner}{gone}  on {}\n  {}", tree.slug, tree.branch, tree.path));
-            lines.extend(tree.released.then(|| "  released: it is looked at whether it can go".to_owned()));
-            lines.extend(tree.kept.as_ref().map(|why| format!("  kept: {why}")));
+        let row = |tree: &WorktreeView| {
+            let gone = if tree.owner_is_live { "" } else { " (gone)" };
+            let owner = tree.owner.as_deref().unwrap_or("unknown");
+            let state = match (&tree.kept, tree.released) {
+                (Some(why), _) => format!("kept: {why}"),
+                (None, true) => "released".to_owned(),
+                (None, false) => String::new(),
+            };
+            vec![tree.slug.clone(), format!("{owner}{gone}"), tree.branch.clone(), tree.path.clone(), state]
+        };
+        if !self.worktrees.is_empty() {
+            let rows: Vec<Vec<String>> = self.worktrees.iter().map(row).collect();
+            lines.push(comity_core::table::table(&["NAME", "OWNER", "BRANCH", "PATH", "STATE"], &rows));
         }
         if self.trash.is_empty() && self.trash_total > 0 {
             let total = self.trash_total;
-            lines.push(format!("{total} in the trash; see them with: comity worktree list --trash"));
+            lines.push(format!(
+                "{total} in the trash; see them with: {}",
+                next_call::<ListWorktrees>([("trash", Argument::Yes)])
+            ));
         }
         for trashed in &self.trash {
             let name = trashed.slug.as_deref().unwrap_or(&trashed.id);
-            lines.push(format!("{name}  in the trash; back with: comity worktree restore {name}"));
+            lines.push(format!(
+                "{name}  in the trash; back with: {}",
+                next_call::<WorktreeRestore>([("slug", (*name).into())])
+            ));
         }
         lines.extend(self.leftovers.iter().map(|left| format!("left by a crash: {left}")));
         match lines.is_empty() {
-            true => f.write_str("no worktrees; make one with: comity worktree add SLUG"),
+            true => f.write_str(&format!(
+                "no worktrees; create one with: {}",
+                next_call::<WorktreeAdd>([("slug", "NAME".into())])
+            )),
             false => f.write_str(&lines.join("\n")),
         }
     }

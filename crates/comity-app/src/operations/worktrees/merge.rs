@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use comity_core::branch_moves::{Move, MoveCause};
 use comity_core::display::shell_word;
-use comity_core::moves::{Move, MoveCause};
 use comity_core::worktrees::{Worktree, WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Refusal};
 use comity_git::worktree::{Branch, CommitId, Driver, FailureKind, MergePlan, Merged, Person};
@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{ask, failure, meant, scope};
 use crate::application::Application;
-use crate::moves::{self, Moving};
+use crate::branch_moves::{self, Moving};
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::operations::commits::files as count;
+use crate::operations::commits::{Commit, files as count, signed};
 use crate::projects::PathBase;
 
 /// How often a merge is planned if branches move in between, past Comity.
@@ -23,20 +24,20 @@ const PLANS_MAX: usize = 5;
 /// Paths that a refusal names.
 const SHOWN_MAX: usize = 20;
 
-/// Merges a worktree's branch into another one, in line with other merges. Nobody's checkout is touched.
+/// Merge a worktree's branch into another one, in line with other merges. Nobody's checkout is touched.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeMerge {
-    /// Its name; the one that you are in, or your only one, if none is given
+    /// Its name; the one you are in, or your only one, if omitted
     pub slug: Option<String>,
-    /// The branch to merge into; that of the main checkout, if none is given
+    /// The branch to merge into; the main checkout's if omitted
     pub into: Option<String>,
-    /// The message of the merge
+    /// The merge message
     pub message: Option<String>,
-    /// Only say what would be merged
+    /// Only show what would be merged
     #[serde(default)]
     pub dry_run: bool,
-    /// Merge changes, too, that were made without a lock
+    /// Also merge changes made without a lock
     #[serde(default)]
     pub out_of_scope: bool,
 }
@@ -52,7 +53,6 @@ pub struct MergeMade {
     pub state: &'static str,
     /// The commit, if one was made.
     pub commit: Option<String>,
-    /// What it changes.
     pub files: Vec<String>,
     /// Changes that were made without a lock.
     pub out_of_scope: Vec<String>,
@@ -65,7 +65,7 @@ impl Operation for WorktreeMerge {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<MergeMade>, Failure> {
         let place = app.projects().place(caller)?;
-        moves::settle(app, place.project());
+        branch_moves::settle(app, place.project());
         let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
         if let Some(made) = made_before(app, caller, &driver)? {
             return Ok(Plan::Answer(made));
@@ -79,7 +79,8 @@ impl Operation for WorktreeMerge {
         let target = match &self.into {
             Some(target) => Branch::parse(target).map_err(failure)?,
             None => driver.main_branch().map_err(failure)?.ok_or_else(|| {
-                let hint = "name a branch: comity worktree merge --into BRANCH";
+                let hint =
+                    format!("name a branch: {}", next_call::<WorktreeMerge>([("into", "BRANCH".into())]));
                 Refusal::bad_input("the main checkout is on no branch", hint)
             })?,
         };
@@ -144,6 +145,7 @@ impl Merging<'_> {
         let name = app.engine().world().name_of(worktree.owner);
         let by = Person { email: format!("{}@comity.invalid", name.replace(' ', ".")), name };
         let message = wish.message.clone().unwrap_or_else(|| format!("Merge {source} into {target}"));
+        let message = signed(&message, worktree.owner.agent().map(|_| &*by.name));
         let (mut moving, mut refusal) = (Moving::new(app, caller.who, project), None);
         let mut intend = |commit: &CommitId| {
             app.watch().made(commit.as_str());
@@ -229,7 +231,7 @@ fn beyond(made: &MergeMade) -> Refusal {
     let count = made.out_of_scope.len();
     Refusal::NotAllowed {
         problem: format!("{count} changes on {} were made without a lock: {}", made.source, shown.join(", ")),
-        hint: "nothing was merged; look at them, then merge with --out-of-scope".into(),
+        hint: "nothing was merged; look at them, then merge with out_of_scope".into(),
     }
 }
 
@@ -237,12 +239,32 @@ fn conflicted(app: &Application, worktree: &Worktree, made: &MergeMade, plan: &M
     let shown: Vec<String> = plan.conflicts.iter().take(SHOWN_MAX).map(ToString::to_string).collect();
     let owner = app.engine().world().name_of(worktree.owner);
     Refusal::NotAllowed {
-        problem: format!("{} of {owner} conflicts with {}: {}", made.source, made.target, shown.join("; ")),
+        problem: format!(
+            "{} of {owner} conflicts with {}: {}{}",
+            made.source,
+            made.target,
+            shown.join("; "),
+            hunks(plan)
+        ),
         hint: format!(
-            "nothing was merged; in the worktree, run: git merge {}, resolve it there, and try again",
-            shell_word(&plan.onto())
+            "nothing was merged; in {}: git merge {}, lock and resolve what conflicts, {}, and merge again",
+            shell_word(&worktree.tree.path),
+            shell_word(&plan.onto()),
+            next_call::<Commit>([("message", "MESSAGE".into())])
         ),
     }
+}
+
+/// What both sides have of each conflict, each line marked.
+fn hunks(plan: &MergePlan) -> String {
+    let mut shown = String::new();
+    for conflict in plan.conflicts.iter().filter(|conflict| !conflict.hunks.is_empty()) {
+        shown += &format!("\n{}", conflict.path.display());
+        for line in conflict.hunks.lines() {
+            shown += &format!("\n  | {line}");
+        }
+    }
+    shown
 }
 
 impl fmt::Display for MergeMade {

@@ -12,6 +12,7 @@ use comity_core::{Principal, Refusal};
 use comity_git::worktree::{FailureKind, WorktreeError};
 
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::engine::Failed;
 use crate::operation::{Caller, Failure};
 use crate::projects::PathBase;
@@ -24,15 +25,15 @@ pub use remove::WorktreeRemove;
 pub use restore::WorktreeRestore;
 
 /// What the commands that begin with the same word are about.
-pub(crate) const GROUPS: &[Group] = &[("worktree", "A copy of the repository of one's own")];
+pub(crate) const GROUPS: &[Group] = &[("worktree", "A copy of the repository for one agent")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<WorktreeAdd>(    "worktree_add",     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().for_agents().long().writes_files().unlisted(&["branch"]),
-    CatalogEntry::of::<ListWorktrees>(  "worktree_list",    "worktree list",           GET,    "/api/worktrees")        .long(),
-    CatalogEntry::of::<WorktreeMerge>(  "worktree_merge",   "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files(),
-    CatalogEntry::of::<WorktreeRemove>( "worktree_remove",  "worktree remove <slug>",  DELETE, "/api/worktrees/{slug}") .removes().for_agents().long().writes_files().unlisted(&["wait"]),
+    CatalogEntry::of::<WorktreeAdd>(    "worktree_add",     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().long().writes_files().unlisted(&["branch"]).also(&["worktree create"]).examples(&["worktree add login"]),
+    CatalogEntry::of::<ListWorktrees>(  "worktree_list",    "worktree list",           GET,    "/api/worktrees")        .long().also(&["worktree ls"]),
+    CatalogEntry::of::<WorktreeMerge>(  "worktree_merge",   "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files().examples(&["worktree merge login --into main"]),
+    CatalogEntry::of::<WorktreeRemove>( "worktree_remove",  "worktree remove <slug>",  DELETE, "/api/worktrees/{slug}") .removes().long().writes_files().unlisted(&["wait"]).also(&["worktree rm"]),
     CatalogEntry::of::<WorktreeRestore>("worktree_restore", "worktree restore <slug>", POST,   "/api/worktrees/restore").changes().long().writes_files(),
 ];
 
@@ -60,7 +61,11 @@ fn meant(
             Some(slug) => format!("there is no worktree {slug:?}"),
             None => "it is not clear which worktree is meant".into(),
         };
-        Refusal::NotFound { problem, hint: "see which there are with: comity worktree list".into() }.into()
+        Refusal::NotFound {
+            problem,
+            hint: format!("see which there are with: {}", next_call::<ListWorktrees>([])),
+        }
+        .into()
     })
 }
 

@@ -10,17 +10,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{failure, meant};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::worktrees::WorktreeRestore;
+use crate::planted_panic::panic_at;
 use crate::projects::PathBase;
 use crate::removal::{RemovalOutcome, in_words, purge, settle};
 
-/// Releases a worktree: it goes into the trash once it is proven that no work is in it, else you are told why it stays.
+/// Remove a worktree: it goes into the trash once it is proven that no work is in it; otherwise you are told why it stays.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRemove {
-    /// Its name; the one that you are in if left out
+    /// Its name; the one you are in if omitted
     pub slug: Option<String>,
-    /// Wait until it is known whether it can go; people always do
+    /// Wait until it is known whether it can go; people always wait
     #[serde(default)]
     pub wait: bool,
 }
@@ -28,7 +31,6 @@ pub struct WorktreeRemove {
 /// A worktree that goes, or is gone.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorktreeGoes {
-    /// Its name.
     pub slug: String,
     /// Whether it is gone; else it goes as soon as it is proven that no work is in it.
     pub gone: bool,
@@ -72,7 +74,10 @@ impl Operation for WorktreeRemove {
             RemovalOutcome::Gone { id } => {
                 let app = app.clone();
                 // Without it the trash is emptied after the next removal.
-                let purging = move || purge(&app, &worktree);
+                let purging = move || {
+                    panic_at("worktree-trash");
+                    purge(&app, &worktree);
+                };
                 let _ = std::thread::Builder::new().name("worktree-trash".into()).spawn(purging);
                 Ok(Plan::Answer(WorktreeGoes { gone: true, id, ..WorktreeGoes::soon(slug) }))
             }
@@ -132,7 +137,8 @@ impl fmt::Display for WorktreeGoes {
         match self.gone {
             true => write!(
                 f,
-                "{slug} is in the trash for {kept_days} days; back with: comity worktree restore {slug}"
+                "{slug} is in the trash for {kept_days} days; back with: {}",
+                next_call::<WorktreeRestore>([("slug", slug.as_str().into())])
             ),
             false => write!(
                 f,

@@ -1,5 +1,6 @@
 //! Brings a worktree back from the trash.
 
+use comity_core::next_call::Argument;
 use std::fmt;
 
 use comity_core::worktrees::{WorktreeAsk, WorktreeInfo};
@@ -10,22 +11,22 @@ use serde::{Deserialize, Serialize};
 use super::add::made_before;
 use super::{ask_with_key, failure};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::worktrees::ListWorktrees;
 
-/// Brings a worktree back from the trash, complete.
+/// Restore a worktree from the trash, complete.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRestore {
-    /// Its name, or its name in the trash; the last one that went there, if none is given
+    /// Its name, or its name in the trash; the latest one there if omitted
     pub slug: Option<String>,
 }
 
 /// It is back.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorktreeBack {
-    /// Its name.
     pub slug: String,
-    /// Where it is.
     pub path: String,
     /// The branch that is checked out; none if somebody else has it by now.
     pub branch: Option<String>,
@@ -50,7 +51,10 @@ impl Operation for WorktreeRestore {
             trashed.iter().filter(|one| is_meant(one.slug.as_ref().map(|slug| slug.as_str()), &one.id));
         let newest = named.max_by_key(|one| one.removed_at).ok_or_else(|| Refusal::NotFound {
             problem: "there is no such worktree in the trash".into(),
-            hint: "see what is there with: comity worktree list --trash".into(),
+            hint: format!(
+                "see what is there with: {}",
+                next_call::<ListWorktrees>([("trash", Argument::Yes)])
+            ),
         })?;
         let restored = driver.restore(&newest.id).map_err(failure)?;
         let slug = newest.slug.as_ref().map_or(newest.id.as_str(), |slug| slug.as_str()).to_owned();

@@ -28,7 +28,7 @@ fn whoever_made_a_context_says_who_comes_in() {
             ann got tabs 1
             1 is in login
             bob got tabs 2
-            bob: refused (not_allowed): the context "login" was made by ann, and you were not let in; ask ann or the human for: comity tab admit "login" --agent bob; or use another name
+            bob: refused (not_allowed): the context "login" was made by ann, and you were not let in; ask ann or the human for: tab_admit(context="login", agent="bob"); or use another name
             bob: refused (not_allowed): the context "login" was made by ann; ask ann or the human to let others in
             cid: refused (not_found): there is no context "nothing"; a context is there as long as a tab is in it
             bob may enter login
@@ -73,12 +73,12 @@ fn a_context_ends_with_its_last_tab_and_goes_on_without_its_maker() {
             bob got tabs 3
             3 is in login
             cid got tabs 4
-            cid: refused (not_allowed): the context "login" was made by ann, and you were not let in; ask ann or the human for: comity tab admit "login" --agent cid; or use another name
+            cid: refused (not_allowed): the context "login" was made by ann, and you were not let in; ask ann or the human for: tab_admit(context="login", agent="cid"); or use another name
             tabs 2 of bob: back
             tabs 3 of bob: back
             4 is in login
             ann got tabs 5
-            ann: refused (not_allowed): the context "login" was made by cid, and you were not let in; ask cid or the human for: comity tab admit "login" --agent ann; or use another name"#]],
+            ann: refused (not_allowed): the context "login" was made by cid, and you were not let in; ask cid or the human for: tab_admit(context="login", agent="ann"); or use another name"#]],
     );
 }
 
@@ -131,7 +131,7 @@ fn a_tab_in_a_context_goes_only_to_who_was_let_in_unless_its_maker_gives_it() {
             bob may enter login
             bob got tabs 2
             2 is in login
-            bob: refused (not_allowed): the tab is in the context "login", and cid was not let into that; ask who made it, or the human, for: comity tab admit "login" --agent cid
+            bob: refused (not_allowed): the tab is in the context "login", and cid was not let into that; ask who made it, or the human, for: tab_admit(context="login", agent="cid")
             2 went from bob to ann
             1 went from ann to cid"#]],
     );

@@ -83,7 +83,7 @@ fn nobody_does_anything_with_a_slot_of_others() {
             tabs 1 of ann: was taken away by the human ("needed")
             notice: your tab 1 was taken away by the human ("needed")
             ann was told
-            ann: refused (not_found): nobody has a slot 1; see what is held with: comity leases"#]],
+            ann: refused (not_found): nobody has a slot 1; see what is held with: leases()"#]],
     );
 }
 
@@ -242,7 +242,7 @@ fn slots_are_handed_over_and_shared() {
             cid completed (goodbye)
             ann got tabs 2
             ann: refused (not_allowed): tab 2 ends with the process that it was taken for; take one that is not bound to a process
-            ann: refused (agent_ended): cid has ended (goodbye); join again with: comity agent join NAME"#]],
+            ann: refused (agent_ended): cid has ended (goodbye); join again with: agent_join(name="NAME")"#]],
     );
 }
 
@@ -345,7 +345,7 @@ fn the_driver_tells_where_a_tab_is_and_its_owner_hears_when_it_was_opened_again(
             comity: nothing changes
             1 is at b.example
             ann: refused (not_allowed): only Comity itself can tell that; free the slot instead
-            comity: refused (not_found): nobody has a slot 7; see what is held with: comity leases
+            comity: refused (not_found): nobody has a slot 7; see what is held with: leases()
             1 is at b.example again
             notice: the browser ended and was started again: your tab 1 ("docs") was loaded again (<page "b.example">); what was typed there is lost, and references to its elements are stale
             ann was told"#]],

@@ -36,6 +36,49 @@ fn nobody_waits_for_work_of_who_waits_for_it() {
 }
 
 #[test]
+fn whose_work_is_waited_for_goes_before_those_who_wait_for_it() {
+    check(
+        "human declares t
+         bob starts t
+         cat locks b
+         cat seeks 60s
+         # ann waits for cat, who waits for bob: behind ann he would wait for himself
+         ann locks a b waiting 5m
+         bob locks a waiting 5m",
+        expect![[r#"
+            declared t
+            t claimed by bob (1)
+            t started by bob (1)
+            cat got b (fence 1)
+            cat waits for work, 1m at most
+            ann waits for a and b (ticket 1, 5m)
+            bob got a (fence 2)"#]],
+    );
+}
+
+#[test]
+fn a_place_in_the_queue_is_looked_at_again_when_somebody_waits_for_work() {
+    check(
+        "human declares t
+         bob starts t
+         cat locks b
+         ann locks a b waiting 5m
+         bob locks a waiting 5m
+         cat seeks 60s",
+        expect![[r#"
+            declared t
+            t claimed by bob (1)
+            t started by bob (1)
+            cat got b (fence 1)
+            ann waits for a and b (ticket 1, 5m)
+            bob waits for a (ticket 2, 5m)
+            cat waits for work, 1m at most
+            bob got a (fence 2)
+            bob has waited ([fence 2])"#]],
+    );
+}
+
+#[test]
 fn who_waits_is_given_what_becomes_ready_and_nobody_else() {
     check(
         "ann joins
@@ -58,14 +101,14 @@ fn who_waits_is_given_what_becomes_ready_and_nobody_else() {
             ann waits for work, 1m at most
             a given to ann (1), to be started within 2m
             ann: nothing changes
-            bob: refused (not_found): no task is ready for you; wait for one with --wait, or see: comity task list
+            bob: refused (not_found): no task is ready for you; wait for one: task_claim(wait="60s"); or see: task_list()
             a started by ann (1)
             cat waits for work, 1m at most
             a done by ann: done
             b given to cat (1), to be started within 2m
             a: done (1)
             b: ready (1), cat's
-            notice: the task b (it) was given to you by comity; see: comity task get b
+            notice: the task b (it) was given to you by comity; see: task_get(id="b")
             cat was told"#]],
     );
 }
@@ -156,9 +199,9 @@ fn a_task_that_is_not_started_in_time_goes_to_the_next() {
             bob waits for work, 10m at most
             a returned by ann (2): NotStarted
             a given to bob (2), to be started within 2m
-            ann: refused (stale_attempt): a is claimed by bob (attempt 2), not by this attempt of yours; see whose it is with: comity task get a
+            ann: refused (stale_attempt): a is claimed by bob (attempt 2), not by this attempt of yours; see whose it is with: task_get(id="a")
             a started by bob (2)
-            notice: the task a (it) was given to you by comity; see: comity task get a
+            notice: the task a (it) was given to you by comity; see: task_get(id="a")
             notice: your task a was not started in time, and taken back by comity
             ann was told"#]],
     );
@@ -215,7 +258,7 @@ fn a_wait_that_is_over_gets_nothing() {
             declared a
             a: ready (1)
             ann waits for work no more
-            human: refused (bad_input): only agents wait for work; name the task: comity task claim ID
+            human: refused (bad_input): only agents wait for work; name the task: task_claim(id="ID")
             bob waits for work, 30s at most
             a given to bob (1), to be started within 2m
             ann waits for work, 30s at most

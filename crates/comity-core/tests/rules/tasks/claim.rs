@@ -22,16 +22,16 @@ fn one_task_from_start_to_end() {
         expect![[r#"
             declared a, b
             a claimed by ann (1)
-            bob: refused (not_allowed): the task a is ready, ann's; see: comity task get a
-            bob: refused (stale_attempt): a is claimed by ann (attempt 1), not by this attempt of yours; see whose it is with: comity task get a
-            ann: refused (not_allowed): a is ready: it was not started; start it first with: comity task start a
+            bob: refused (not_allowed): the task a is ready, ann's; see: task_get(id="a")
+            bob: refused (stale_attempt): a is claimed by ann (attempt 1), not by this attempt of yours; see whose it is with: task_get(id="a")
+            ann: refused (not_allowed): a is ready: it was not started; start it first with: task_start(id="a")
             ann got src/a.rs (fence 1)
             a started by ann (1)
             fence 1: src/a.rs is locked by ann ("task a: it") for 5m more (0ms so far)
-            ann: refused (bad_input): nothing shows that a is done; say what does, such as the commit and the tests that pass: --evidence TEXT
+            ann: refused (bad_input): nothing shows that a is done; say what does, such as the commit and the tests that pass: task_done(id="a", evidence="TEXT")
             src/a.rs of ann given back
             a done by ann: commit 1234, tests pass
-            ann: refused (stale_attempt): you do not have a; its next attempt is 1; see whose it is with: comity task get a
+            ann: refused (stale_attempt): you do not have a; its next attempt is 1; see whose it is with: task_get(id="a")
             a: done (1)
             b: ready (1)"#]],
     );
@@ -50,7 +50,7 @@ fn files_that_somebody_has_keep_a_task_from_starting() {
         expect![[r#"
             bob got src/b.rs (fence 1)
             declared a
-            ann: refused (locked): src/b.rs is locked by bob ("fixing login") for 5m more (0ms so far); wait with --wait, work on something else, or write to bob
+            ann: refused (locked): src/b.rs is locked by bob ("fixing login") for 5m more (0ms so far); wait for it: lock(paths=["src/b.rs"], wait="60s"); or ask bob: mail_send(to=["bob"], message="TEXT"); or work on something else
             fence 1: src/b.rs is locked by bob ("fixing login") for 5m more (0ms so far)
             src/b.rs of bob given back
             a claimed by ann (1)
@@ -80,7 +80,7 @@ fn two_tasks_on_the_same_files_never_run_at_once() {
             a claimed by ann (1)
             ann got src/ (fence 1)
             a started by ann (1)
-            bob: refused (locked): src/a.rs is not free: src/ is locked by ann ("task a: it") for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
+            bob: refused (locked): src/a.rs is not free: src/ is locked by ann ("task a: it") for 5m more (0ms so far); wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             ann: refused (not_allowed): a runs (ann), and both would change the same files; start it when the other one is done
             src/ of ann given back
             bob: refused (not_allowed): a runs (ann), and both would change the same files; start it when the other one is done
@@ -121,9 +121,9 @@ fn a_lost_claimant_returns_it_and_the_third_fails_it() {
             src/a.rs of ann lapsed
             a returned by ann (2): OwnerEnded
             ann failed (its process died)
-            bob: refused (locked): src/a.rs was locked by ann ("task a: it"); its files are being looked at; wait with --wait: looking takes a moment
+            bob: refused (locked): src/a.rs was locked by ann ("task a: it"); its files are being looked at; wait for it: lock(paths=["src/a.rs"], wait="60s") (looking takes a moment)
             src/a.rs of ann released with its holder
-            bob: refused (stale_attempt): you do not have a; its next attempt is 2; see whose it is with: comity task get a
+            bob: refused (stale_attempt): you do not have a; its next attempt is 2; see whose it is with: task_get(id="a")
             a claimed by bob (2)
             bob got src/a.rs (fence 2)
             a started by bob (2)
@@ -145,6 +145,7 @@ fn a_lost_claimant_returns_it_and_the_third_fails_it() {
             b: blocked (1)
             c: blocked (1)
             notice: the task a failed: 3 agents ended over it
+            notice: cat, which you lead, has ended (failed: its process died)
             lead was told
             a retried (4)
             a: ready (4)
@@ -171,13 +172,13 @@ fn a_stale_attempt_is_refused_even_of_the_same_agent() {
             a started by ann (1)
             a given to bob (2)
             a given to ann (3)
-            ann: refused (stale_attempt): a is claimed by you (attempt 3), not by this attempt of yours; see whose it is with: comity task get a
+            ann: refused (stale_attempt): a is claimed by you (attempt 3), not by this attempt of yours; see whose it is with: task_get(id="a")
             a started by ann (3)
             a done by ann: new work
             notice: your task a was given to somebody else by the human
-            notice: the task a (it) was given to you by the human; see: comity task get a
+            notice: the task a (it) was given to you by the human; see: task_get(id="a")
             ann was told
-            notice: the task a (it) was given to you by the human; see: comity task get a
+            notice: the task a (it) was given to you by the human; see: task_get(id="a")
             notice: your task a was given to somebody else by the human
             bob was told"#]],
     );
@@ -207,11 +208,11 @@ fn idling_is_not_completion_and_giving_back_is_not_failure() {
             src/a.rs of ann given back
             a returned by ann (2): GivenBack
             ann is running
-            bob: refused (stale_attempt): you do not have a; its next attempt is 2; see whose it is with: comity task get a
+            bob: refused (stale_attempt): you do not have a; its next attempt is 2; see whose it is with: task_get(id="a")
             a claimed by bob (2)
             bob got src/a.rs (fence 2)
             a started by bob (2)
-            bob: refused (bad_input): a failure needs a reason; say what stands in the way: --reason TEXT
+            bob: refused (bad_input): a failure needs a reason; say what stands in the way: task_fail(id="a", reason="TEXT")
             src/a.rs of bob given back
             a failed by bob: the API is gone
             a: failed (2)"#]],

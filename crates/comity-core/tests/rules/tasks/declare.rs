@@ -46,11 +46,11 @@ fn cycles_self_edges_duplicates_and_strangers_are_refused_with_the_path() {
             human: refused (cycle): tasks would wait for each other: a -> a; leave one of these dependencies out
             human: refused (cycle): tasks would wait for each other: a -> b -> c -> a; leave one of these dependencies out
             human: refused (bad_input): two of these tasks are called a; rename one
-            human: refused (not_found): a -> ghost: there is no task "ghost"; declare it too, or see what there is with: comity task list
+            human: refused (not_found): a -> ghost: there is no task "ghost"; declare it too, or see what there is with: task_list()
             declared a
             human: refused (bad_input): there is a task a already: it; choose another id
             human: refused (bad_input): "no/slash" cannot be a task's id; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
-            human: refused (bad_input): nobody knows the role wizard; there are: architect, developer, lead, qa, reviewer, writer
+            human: refused (bad_input): there is no role wizard; use one of architect, developer, lead, qa, reviewer, writer, or define it in your settings, as [roles.NAME]
             a: ready (1)"#]],
     );
 }
@@ -71,10 +71,10 @@ fn edges_that_are_added_later_are_checked_against_all() {
             human: refused (cycle): tasks would wait for each other: a -> c -> b -> a; leave one of these dependencies out
             human: refused (cycle): tasks would wait for each other: a -> a; leave one of these dependencies out
             c waits for a, too
-            human: refused (not_found): there is no task "ghost"; see what there is with: comity task list
+            human: refused (not_found): there is no task "ghost"; see what there is with: task_list()
             a claimed by ann (1)
             a started by ann (1)
-            human: refused (not_allowed): the task a is running, ann's; see: comity task get a
+            human: refused (not_allowed): the task a is running, ann's; see: task_get(id="a")
             a: running (1), ann's
             b: pending (1)
             c: pending (1)"#]],

@@ -126,8 +126,8 @@ fn agents_beyond_the_limit_are_refused_unless_a_person_started_them() {
     let (human, ann) = (Principal::Human, Principal::Agent(id(1)));
     assert_eq!(ask(&mut world, human, &join(1, "ann")), "agreed");
     assert_eq!(ask(&mut world, human, &join(2, "bob")), "agreed");
-    expect!["refused (limit_reached): 2 agents are here, of 2 at most; end one with: comity agent bye NAME, or let the human raise the limit with: comity agent limit 3"].assert_eq(&ask(&mut world, human, &join(3, "cat")));
-    expect!["refused (limit_reached): 2 agents are here, of 2 at most; end one with: comity agent bye NAME, or let the human raise the limit with: comity agent limit 3"].assert_eq(&ask(&mut world, ann, &join(3, "cat")));
+    expect![[r#"refused (limit_reached): 2 agents are here, of 2 at most; end one with: agent_bye(agent="NAME"), or let the human raise the limit with: agent_limit(max=3)"#]].assert_eq(&ask(&mut world, human, &join(3, "cat")));
+    expect![[r#"refused (limit_reached): 2 agents are here, of 2 at most; end one with: agent_bye(agent="NAME"), or let the human raise the limit with: agent_limit(max=3)"#]].assert_eq(&ask(&mut world, ann, &join(3, "cat")));
     assert_eq!(ask(&mut world, human, &attach(3, "claude")), "agreed", "counted, not refused");
     assert_eq!(world.agents.live().count(), 3);
     expect!["refused (not_allowed): the limit on agents is the human's to set; ask the human, or work with those that are here"].assert_eq(&ask(&mut world, ann, &Ask::Agent(AgentAsk::Limit { max: 9 })));
@@ -137,5 +137,5 @@ fn agents_beyond_the_limit_are_refused_unless_a_person_started_them() {
         .assert_eq(&ask(&mut world, human, &Ask::Agent(AgentAsk::Limit { max: 21 })));
     assert_eq!(ask(&mut world, human, &Ask::Agent(AgentAsk::Limit { max: 4 })), "agreed");
     assert_eq!(ask(&mut world, human, &join(4, "cat")), "agreed");
-    expect!["refused (limit_reached): 4 agents are here, of 4 at most; end one with: comity agent bye NAME, or let the human raise the limit with: comity agent limit 5"].assert_eq(&ask(&mut world, human, &join(5, "dan")));
+    expect![[r#"refused (limit_reached): 4 agents are here, of 4 at most; end one with: agent_bye(agent="NAME"), or let the human raise the limit with: agent_limit(max=5)"#]].assert_eq(&ask(&mut world, human, &join(5, "dan")));
 }

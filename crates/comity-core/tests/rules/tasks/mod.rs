@@ -4,6 +4,7 @@ mod assign;
 mod claim;
 mod declare;
 mod generated;
+mod history;
 mod limits;
 mod steer;
 pub(crate) mod words;

@@ -67,7 +67,7 @@ fn reopening_leaves_what_has_begun_and_says_so() {
             b: done (1)
             c: ready (1)
             d: pending (1)
-            human: refused (not_allowed): the task a is ready; see: comity task get a"#]],
+            human: refused (not_allowed): the task a is ready; see: task_get(id="a")"#]],
     );
 }
 
@@ -93,8 +93,8 @@ fn a_paused_task_keeps_its_owner_and_gives_up_its_locks() {
             a started by ann (1)
             src/a.rs of ann taken away
             a paused
-            ann: refused (not_allowed): the task a is paused, ann's; see: comity task get a
-            ann: refused (not_allowed): the task a is paused, ann's; see: comity task get a
+            ann: refused (not_allowed): the task a is paused, ann's; see: task_get(id="a")
+            ann: refused (not_allowed): the task a is paused, ann's; see: task_get(id="a")
             a resumed
             notice: your lock on src/a.rs was taken away by the human ("the task a was stopped")
             notice: your task a was paused by the human
@@ -137,10 +137,10 @@ fn a_review_is_by_somebody_else_with_the_right() {
             a of rita in review: see commit 1
             rita: refused (not_allowed): a is your own work; somebody else has to accept it
             dan: refused (not_allowed): a developer may not say that the work of others is done; ask your leader or the human, or give the role this right in the configuration
-            rita: refused (not_allowed): the task a is in review, rita's; see: comity task get a
+            rita: refused (not_allowed): the task a is in review, rita's; see: task_get(id="a")
             a: in review (1)
             b: pending (1)
-            rob: refused (bad_input): nothing is said of what must change; say it: --reason TEXT
+            rob: refused (bad_input): nothing is said of what must change; say it: task_send_back(id="a", reason="TEXT")
             a sent back to rita (2): a test is missing
             a started by rita (2)
             a of rita in review: see commit 2
@@ -185,7 +185,7 @@ fn who_may_steer_what_others_do() {
             bob: refused (not_allowed): a developer may not change the tasks of others; ask your leader or the human, or give the role this right in the configuration
             a given to ann (2)
             a cancelled
-            lead: refused (not_allowed): the task a is cancelled; see: comity task get a
+            lead: refused (not_allowed): the task a is cancelled; see: task_get(id="a")
             bob: refused (not_allowed): a developer may not change the tasks of others; ask your leader or the human, or give the role this right in the configuration
             a reopened (3), begun already: "#]],
     );

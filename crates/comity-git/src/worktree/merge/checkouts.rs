@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::dot_git::{found, pointer};
 use crate::git::Git;
-use crate::listed::{LIST, listed_worktrees};
-use crate::marker::{found, pointer};
 use crate::unfinished::branch_files;
 use crate::worktree::Driver;
 use crate::worktree::failure::WorktreeError;
 use crate::worktree::names::Branch;
+use crate::worktree_list::{LIST, listed_worktrees};
 
 impl Driver {
     /// The worktrees that have a branch checked out, or will when a rebase or bisection ends.
@@ -18,9 +18,9 @@ impl Driver {
         git: &Git<'_>,
         branch: &Branch,
     ) -> Result<Vec<PathBuf>, WorktreeError> {
-        let said = git.tell(&LIST, b"")?;
+        let output = git.tell(&LIST, b"")?;
         let full = branch.full();
-        let on_it = listed_worktrees(&said.stdout)
+        let on_it = listed_worktrees(&output.stdout)
             .into_iter()
             .filter(|tree| tree.branch.as_deref() == Some(full.as_bytes()));
         // Git also lists worktrees that are gone.

@@ -11,6 +11,10 @@ use crate::worktree::failure::WorktreeError;
 
 /// Conflicts whose sides are named.
 const DESCRIBED_MAX: usize = 100;
+/// Conflicts whose lines are shown.
+const SHOWN_MAX: usize = 5;
+/// Lines that are shown of one.
+const HUNK_LINES_MAX: usize = 60;
 /// Commits of one side that are looked through.
 const COMMITS_MAX: &str = "--max-count=1000";
 /// Before each commit that git lists.
@@ -26,6 +30,8 @@ pub struct Conflict {
     /// The path, from the top of the worktree.
     pub path: PathBuf,
     pub what: String,
+    /// Where both sides have something else, as git marks it; empty if git does not show it.
+    pub hunks: String,
     /// The last commit to it on the branch that is merged into.
     pub target: Option<Side>,
     /// The last commit to it on the branch that is merged.
@@ -59,9 +65,9 @@ impl fmt::Display for Conflict {
 }
 
 /// Reads what `git merge-tree` said: the tree, and the paths in conflict with what it says about each.
-pub(super) fn parse(said: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), WorktreeError> {
-    let mut fields = said.split(|byte| *byte == 0);
-    let tree = CommitId::said(fields.next().unwrap_or_default())?.to_string();
+pub(super) fn parse(output: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), WorktreeError> {
+    let mut fields = output.split(|byte| *byte == 0);
+    let tree = CommitId::printed(fields.next().unwrap_or_default())?.to_string();
     let path = |field: &[u8]| PathBuf::from(OsString::from_vec(field.to_owned()));
     let mut found: Vec<(PathBuf, String)> = fields
         .by_ref()
@@ -72,7 +78,7 @@ pub(super) fn parse(said: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), Wor
     while let Some(count) = fields.next().filter(|count| !count.is_empty()) {
         let count = str::from_utf8(count).ok().and_then(|count| count.parse::<usize>().ok());
         let count =
-            count.ok_or_else(|| WorktreeError::git("git merge-tree said what means nothing to us"))?;
+            count.ok_or_else(|| WorktreeError::git("git merge-tree printed what Comity cannot read"))?;
         let paths: Vec<PathBuf> = fields.by_ref().take(count).map(path).collect();
         let (kind, message) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
         if !kind.starts_with(b"CONFLICT") {
@@ -93,6 +99,7 @@ pub(super) fn parse(said: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), Wor
 /// Names the last commit to each path in conflict, on both sides.
 pub(super) fn describe(
     git: &Git<'_>,
+    tree: &str,
     found: Vec<(PathBuf, String)>,
     target: &CommitId,
     source: &CommitId,
@@ -106,13 +113,39 @@ pub(super) fn describe(
     let side = |commits: &[(PathBuf, Side)], path: &Path| {
         commits.iter().find(|(known, _)| known == path).map(|(_, side)| side.clone())
     };
-    let conflict = |(path, what): (PathBuf, String)| Conflict {
+    let conflict = |(at, (path, what)): (usize, (PathBuf, String))| Conflict {
         target: side(&on_target, &path),
         source: side(&on_source, &path),
+        hunks: if at < SHOWN_MAX { hunks(git, tree, &path) } else { String::new() },
         path,
         what,
     };
-    Ok(found.into_iter().map(conflict).collect())
+    Ok(found.into_iter().enumerate().map(conflict).collect())
+}
+
+/// The parts of a file that git has marked, each with the number of its first line.
+fn hunks(git: &Git<'_>, tree: &str, path: &Path) -> String {
+    let name = [tree.as_bytes(), b":", path.as_os_str().as_bytes()].concat();
+    let Ok(blob) = git.call("cat-file").arg("blob").arg(OsString::from_vec(name)).done() else {
+        return String::new();
+    };
+    let text = String::from_utf8_lossy(&blob);
+    let (mut shown, mut is_inside, mut count) = (String::new(), false, 0);
+    for (at, line) in text.lines().enumerate() {
+        if line.starts_with("<<<<<<< ") {
+            is_inside = true;
+            shown += &format!("@@ line {}\n", at + 1);
+        }
+        if is_inside {
+            count += 1;
+            if count > HUNK_LINES_MAX {
+                return shown + "...\n";
+            }
+            shown += &format!("{line}\n");
+        }
+        is_inside &= !line.starts_with(">>>>>>> ");
+    }
+    shown
 }
 
 /// The latest commit to each of some paths that one side has and the other has not.
@@ -140,10 +173,10 @@ fn last_commits(
         of,
         &not_of,
     ];
-    let said = git.ask("log", &options, &specs)?;
+    let output = git.ask("log", &options, &specs)?;
     let mut last: Vec<(PathBuf, Side)> = Vec::new();
     let mut current: Option<Side> = None;
-    for field in said.split(|byte| *byte == 0) {
+    for field in output.split(|byte| *byte == 0) {
         let field = field.strip_prefix(b"\n").unwrap_or(field);
         match (field, &current) {
             ([], _) => {}

@@ -12,8 +12,8 @@ use super::Driver;
 use super::commit::CommitId;
 use super::failure::{FailureKind, WorktreeError};
 use super::names::Branch;
+use crate::fair_lock::{FairLock, FairLockError};
 use crate::git::Git;
-use crate::turn::{NoTurn, Turn};
 use crate::umask::{as_user, share};
 
 pub use conflicts::{Conflict, Side};
@@ -30,6 +30,13 @@ const MESSAGE_BYTES_MAX: usize = 64 << 10;
 pub struct Person {
     pub name: String,
     pub email: String,
+}
+
+impl Person {
+    /// Whoever makes what nobody has asked for by name.
+    fn comity() -> Person {
+        Person { name: "Comity".into(), email: "comity@localhost".into() }
+    }
 }
 
 /// What became of a merge.
@@ -56,7 +63,7 @@ pub enum Merged {
 
 /// The right to merge into a branch: nobody else does until it is dropped, neither here nor in another server.
 #[derive(Debug)]
-pub struct MergeTurn(Turn);
+pub struct MergeTurn(FairLock);
 
 impl Driver {
     /// Waits until all who asked before have merged into a branch. What is planned from then on holds.
@@ -66,12 +73,12 @@ impl Driver {
         share(&dir);
         let hash = blake3::hash(target.as_str().as_bytes()).to_hex();
         let path = dir.join(format!("merge-{}.lock", &hash[..16]));
-        Turn::wait(&path, self.deadline()).map(MergeTurn).map_err(|no_turn| match no_turn {
-            NoTurn::Busy => {
+        FairLock::wait(&path, self.deadline()).map(MergeTurn).map_err(|no_turn| match no_turn {
+            FairLockError::Busy => {
                 let message = format!("too many merges into {target} are waiting");
                 WorktreeError::new(FailureKind::Busy, message, "try again in a moment")
             }
-            NoTurn::Disk(error) => WorktreeError::disk(&path)(error),
+            FairLockError::Disk(error) => WorktreeError::disk(&path)(error),
         })
     }
 
@@ -103,7 +110,9 @@ impl Driver {
         let commit = match &plan.outcome {
             MergeOutcome::Nothing => return Ok(Merged::Already),
             MergeOutcome::FastForward => plan.source_commit.clone(),
-            MergeOutcome::Merge { tree } => self.commit(plan, tree, by, message, deadline)?,
+            MergeOutcome::Merge { tree } => {
+                self.commit_tree(tree, [&plan.target_commit, &plan.source_commit], by, message, deadline)?
+            }
         };
         if !before_move(&commit) {
             let message = format!("{} must not be merged into {}", plan.source, plan.target);
@@ -116,18 +125,18 @@ impl Driver {
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
         let source = self.resolve(&git, &plan.source.full())?;
-        let (branch, tip) = self.tip_of(&git, &plan.target)?;
-        if source == plan.source_commit && branch == plan.branch_commit && tip == plan.target_commit {
+        let (branch, waiting) = self.refs_of(&git, &plan.target)?;
+        if source == plan.source_commit && branch == plan.branch_commit && waiting == plan.waiting_commit {
             return Ok(());
         }
         let message = format!("{} or {} has moved since the merge was planned", plan.source, plan.target);
         Err(WorktreeError::new(FailureKind::Changed, message, "ask again"))
     }
 
-    fn commit(
+    fn commit_tree(
         &self,
-        plan: &MergePlan,
         tree: &str,
+        parents: [&CommitId; 2],
         by: &Person,
         message: &str,
         deadline: Instant,
@@ -142,10 +151,10 @@ impl Driver {
         ] {
             git = git.with_variable(name, value);
         }
-        let (target, source) = (plan.target_commit.as_str(), plan.source_commit.as_str());
-        let said =
-            git.tell(&["commit-tree", tree, "-p", target, "-p", source, "-F", "-"], message.as_bytes())?;
-        CommitId::said(&said.stdout)
+        let [first, second] = parents.map(CommitId::as_str);
+        let output =
+            git.tell(&["commit-tree", tree, "-p", first, "-p", second, "-F", "-"], message.as_bytes())?;
+        CommitId::printed(&output.stdout)
     }
 
     /// Moves the branch if nobody has it checked out; else leaves the merge at a ref of its own.
@@ -161,7 +170,6 @@ impl Driver {
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
         let (branch, waiting) = (plan.target.full(), format!("{MERGED}/{}", plan.target));
-        let has_waiting = plan.branch_commit != plan.target_commit;
         let reason = format!("merge {}", plan.source);
         let holding = git.clone().holding(turn.0.file());
         let update = |name: &str, new: &str, old: &str| {
@@ -175,11 +183,11 @@ impl Driver {
         };
         let mut checked_out = self.checkouts_of(&git, &plan.target)?;
         if checked_out.is_empty() {
-            let (old, tip) = (plan.branch_commit.as_str(), plan.target_commit.as_str());
+            let old = plan.branch_commit.as_str();
             update(&branch, commit.as_str(), old)?;
-            if has_waiting {
+            if let Some(taken) = &plan.waiting_commit {
                 // What the branch has does not wait, whether or not this comes about.
-                let _ = holding.tell(&["update-ref", "-d", &waiting, tip], b"");
+                let _ = holding.tell(&["update-ref", "-d", &waiting, taken.as_str()], b"");
             }
             // Somebody may have checked it out in just this moment: then it goes back, and waits.
             checked_out = self.checkouts_of(&git, &plan.target)?;

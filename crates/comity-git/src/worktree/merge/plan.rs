@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::MERGED;
 use super::conflicts::Conflict;
+use super::{MERGED, Person};
 use crate::git::{Git, is_there};
 use crate::worktree::Driver;
 use crate::worktree::commit::CommitId;
@@ -17,9 +17,7 @@ use crate::worktree::names::Branch;
 /// A merge that can be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MergePlan {
-    /// The branch that is merged.
     pub source: Branch,
-    /// The branch that it is merged into.
     pub target: Branch,
     pub source_commit: CommitId,
     /// What it is merged into: where the target was, with the merges that wait to be taken there.
@@ -29,6 +27,7 @@ pub struct MergePlan {
     /// What cannot be merged. With conflicts, there is no merge.
     pub conflicts: Vec<Conflict>,
     pub(super) branch_commit: CommitId,
+    pub(super) waiting_commit: Option<CommitId>,
     pub(super) outcome: MergeOutcome,
 }
 
@@ -50,7 +49,6 @@ impl MergeChange {
     }
 }
 
-/// What there is to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum MergeOutcome {
     /// The target has all of the source.
@@ -78,7 +76,8 @@ impl Driver {
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
         let source_commit = self.resolve(&git, &source.full())?;
-        let (branch_commit, target_commit) = self.tip_of(&git, target)?;
+        let (branch_commit, waiting_commit) = self.refs_of(&git, target)?;
+        let target_commit = self.tip_of(target, &branch_commit, waiting_commit.as_ref(), deadline)?;
         let mut plan = MergePlan {
             source: source.clone(),
             target: target.clone(),
@@ -87,6 +86,7 @@ impl Driver {
             changes: Vec::new(),
             conflicts: Vec::new(),
             branch_commit,
+            waiting_commit,
             outcome: MergeOutcome::Nothing,
         };
         if is_before(&git, &plan.source_commit, &plan.target_commit)? {
@@ -96,57 +96,82 @@ impl Driver {
             plan.outcome = MergeOutcome::FastForward;
             plan.source_commit.to_string()
         } else {
-            self.try_out(&mut plan, deadline)?
+            let (tree, conflicts) = self.try_out(&plan.target_commit, &plan.source_commit, deadline)?;
+            plan.conflicts = conflicts;
+            plan.outcome = MergeOutcome::Merge { tree: tree.clone() };
+            tree
         };
         plan.changes = changes(&git, &plan.target_commit, &tree)?;
         Ok(plan)
     }
 
-    /// Lets git merge in memory; gives the tree.
-    fn try_out(&self, plan: &mut MergePlan, deadline: Instant) -> Result<String, WorktreeError> {
+    /// Lets git merge in memory; gives the tree, and what stands against it.
+    fn try_out(
+        &self,
+        target: &CommitId,
+        source: &CommitId,
+        deadline: Instant,
+    ) -> Result<(String, Vec<Conflict>), WorktreeError> {
         let project = self.project();
         // Attributes are those of the target; the merge drivers that they name are switched off.
-        let git = Git::on(&project, deadline)?.with_variable("GIT_ATTR_SOURCE", plan.target_commit.as_str());
-        let (target, source) = (plan.target_commit.as_str(), plan.source_commit.as_str());
-        let said =
-            git.run(&["merge-tree", "--write-tree", "-z", "--name-only", "--messages", target, source], b"")?;
-        if !matches!(said.status.code(), Some(0 | 1)) {
-            let complaint = String::from_utf8_lossy(&said.stderr);
+        let git = Git::on(&project, deadline)?.with_variable("GIT_ATTR_SOURCE", target.as_str());
+        let options = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages"];
+        let output = git.run(&[&options[..], &[target.as_str(), source.as_str()]].concat(), b"")?;
+        if !matches!(output.status.code(), Some(0 | 1)) {
+            let complaint = String::from_utf8_lossy(&output.stderr);
             return Err(WorktreeError::git(format!(
                 "git merge-tree: {} ({})",
                 complaint.trim(),
-                said.status
+                output.status
             )));
         }
-        let (tree, found) = super::conflicts::parse(&said.stdout)?;
-        if (said.status.code() == Some(1)) == found.is_empty() {
+        let (tree, found) = super::conflicts::parse(&output.stdout)?;
+        if (output.status.code() == Some(1)) == found.is_empty() {
             return Err(WorktreeError::git("git merge-tree did not say clearly whether there are conflicts"));
         }
-        plan.conflicts = super::conflicts::describe(&git, found, &plan.target_commit, &plan.source_commit)?;
-        plan.outcome = MergeOutcome::Merge { tree: tree.clone() };
-        Ok(tree)
+        let conflicts = super::conflicts::describe(&git, &tree, found, target, source)?;
+        Ok((tree, conflicts))
     }
 
-    /// Where a branch is, and where it will be once the user has taken the merges that wait for it.
-    pub(super) fn tip_of(
+    /// Where a branch is, and where the merges are that wait for it.
+    pub(super) fn refs_of(
         &self,
         git: &Git<'_>,
         target: &Branch,
-    ) -> Result<(CommitId, CommitId), WorktreeError> {
-        let branch = self.resolve(git, &target.full())?;
-        let Some(waiting) = self.waiting_at(git, target)? else { return Ok((branch.clone(), branch)) };
-        if is_before(git, &waiting, &branch)? {
-            return Ok((branch.clone(), branch));
+    ) -> Result<(CommitId, Option<CommitId>), WorktreeError> {
+        Ok((self.resolve(git, &target.full())?, self.waiting_at(git, target)?))
+    }
+
+    /// Where a branch will be once the user has taken the merges that wait for it. If it has moved on without them, they are
+    /// brought together, in a commit that nothing names before the merge is made.
+    fn tip_of(
+        &self,
+        target: &Branch,
+        branch: &CommitId,
+        waiting: Option<&CommitId>,
+        deadline: Instant,
+    ) -> Result<CommitId, WorktreeError> {
+        let project = self.project();
+        let git = Git::on_refs(&project, deadline);
+        let Some(waiting) = waiting else { return Ok(branch.clone()) };
+        if is_before(&git, waiting, branch)? {
+            return Ok(branch.clone());
         }
-        if is_before(git, &branch, &waiting)? {
-            return Ok((branch, waiting));
+        if is_before(&git, branch, waiting)? {
+            return Ok(waiting.clone());
         }
-        let waiting = format!("{MERGED}/{target}");
-        let message = format!(
-            "{target} has moved on without the merges that wait at {waiting}; in its checkout, run: git merge {}",
-            shell_word(&waiting)
-        );
-        Err(WorktreeError::new(FailureKind::Changed, message, "then merge again"))
+        let (tree, conflicts) = self.try_out(branch, waiting, deadline)?;
+        if let Some(conflict) = conflicts.first() {
+            let name = format!("{MERGED}/{target}");
+            let message = format!(
+                "{target} has moved on, and conflicts with the merges that wait at {name}: {conflict}; in its checkout, \
+                 run: git merge {}",
+                shell_word(&name)
+            );
+            return Err(WorktreeError::new(FailureKind::Changed, message, "then merge again"));
+        }
+        let message = format!("Merge {target} and what waits for it");
+        self.commit_tree(&tree, [branch, waiting], &Person::comity(), &message, deadline)
     }
 
     /// Where merges wait for a branch, if any do.
@@ -162,13 +187,13 @@ impl Driver {
 
 /// Whether a commit is the same as another one or comes before it.
 pub(super) fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> Result<bool, WorktreeError> {
-    let said = git.run(&["merge-base", "--is-ancestor", earlier.as_str(), later.as_str()], b"")?;
-    match said.status.code() {
+    let output = git.run(&["merge-base", "--is-ancestor", earlier.as_str(), later.as_str()], b"")?;
+    match output.status.code() {
         Some(0) => Ok(true),
         Some(1) => Ok(false),
         _ => Err(WorktreeError::git(format!(
             "git merge-base: {}",
-            String::from_utf8_lossy(&said.stderr).trim()
+            String::from_utf8_lossy(&output.stderr).trim()
         ))),
     }
 }
@@ -177,8 +202,8 @@ pub(super) fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> 
 pub(super) fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<MergeChange>, WorktreeError> {
     let options =
         ["diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", from.as_str(), to];
-    let said = git.tell(&options, b"")?;
-    let mut fields = said.stdout.split(|byte| *byte == 0);
+    let output = git.tell(&options, b"")?;
+    let mut fields = output.stdout.split(|byte| *byte == 0);
     let mut changes = Vec::new();
     while let Some(letter) = fields.next().filter(|letter| !letter.is_empty()) {
         let path = fields.next().map(|path| PathBuf::from(OsString::from_vec(path.to_owned())));
@@ -186,7 +211,7 @@ pub(super) fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<Me
             (b"A", Some(path)) => MergeChange::Added(path),
             (b"M" | b"T", Some(path)) => MergeChange::Modified(path),
             (b"D", Some(path)) => MergeChange::Deleted(path),
-            _ => return Err(WorktreeError::git("git diff-tree said what means nothing to us")),
+            _ => return Err(WorktreeError::git("git diff-tree printed what Comity cannot read")),
         });
     }
     Ok(changes)

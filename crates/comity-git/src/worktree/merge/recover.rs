@@ -49,7 +49,7 @@ impl Merged {
     /// A merge that waits to be taken where its branch is checked out.
     pub(super) fn waiting(commit: CommitId, target: &Branch, checked_out: Vec<PathBuf>) -> Merged {
         let name = format!("{MERGED}/{target}");
-        let command = format!("git merge --ff-only {}", shell_word(&name));
+        let command = format!("git merge {}", shell_word(&name));
         Merged::Waiting { commit, name, checked_out, command }
     }
 }

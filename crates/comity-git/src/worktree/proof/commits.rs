@@ -17,7 +17,6 @@ const OWN_REFS: &[&str] = &["refs/worktree", "refs/bisect", "refs/rewritten"];
 /// Where the latest stash is. It holds commits, but is no place to keep them: stashes are dropped one by one.
 const STASH: &str = "refs/stash";
 
-/// Where a worktree is and has been.
 pub(crate) struct BranchHistory {
     /// Every commit that it is or was at.
     pub(crate) tips: Vec<String>,
@@ -40,8 +39,8 @@ impl BranchHistory {
         let branches: Vec<String> = own.iter().map(Branch::full).collect();
         let mut arguments = vec!["for-each-ref", "--format=%(objectname) %(refname)", STASH];
         arguments.extend(OWN_REFS.iter().copied().chain(branches.iter().map(String::as_str)));
-        let said = git.tell(&arguments, b"")?;
-        let refs = text(&said.stdout)?;
+        let output = git.tell(&arguments, b"")?;
+        let refs = text(&output.stdout)?;
         let refs: Vec<(&str, &str)> = refs.lines().filter_map(|line| line.split_once(' ')).collect();
         let own_refs =
             refs.iter().filter(|(_, name)| OWN_REFS.iter().any(|dir| Path::new(name).starts_with(dir)));
@@ -105,13 +104,13 @@ pub(crate) fn not_kept(
     Ok(text(&git.tell(&arguments, input.as_bytes())?.stdout)?.lines().map(str::to_owned).collect())
 }
 
-fn text(said: &[u8]) -> Result<&str, UnknownState> {
-    str::from_utf8(said).map_err(|_| UnknownState::new("git named commits by what is no text"))
+fn text(output: &[u8]) -> Result<&str, UnknownState> {
+    str::from_utf8(output).map_err(|_| UnknownState::new("git named commits by what is no text"))
 }
 
 /// Where the worktree was before its last large step.
 fn original_head(git_dir: &Path) -> Option<String> {
-    let text = crate::marker::pointer(&git_dir.join("ORIG_HEAD")).ok()??;
+    let text = crate::dot_git::pointer(&git_dir.join("ORIG_HEAD")).ok()??;
     let text = String::from_utf8(text).ok()?;
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(text)
 }

@@ -56,9 +56,9 @@ pub(super) fn odd_contents(files: &Survey) -> Vec<KeepReason> {
 
 /// Files with a flag in the index by which git does not look at them; and submodules that have files.
 pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<KeepReason>, UnknownState> {
-    let said = git.ask("ls-files", &["-v", "-s", "-z"], &[])?;
+    let output = git.ask("ls-files", &["-v", "-s", "-z"], &[])?;
     let (mut hidden, mut submodules) = (Vec::new(), Vec::new());
-    for line in parts(&said) {
+    for line in parts(&output) {
         // <flag> SP <mode> SP <object> SP <stage> TAB <path>
         let Some(([flag, b' ', mode @ ..], path)) = behind_tab(line) else {
             return Err(unreadable("git ls-files", line));

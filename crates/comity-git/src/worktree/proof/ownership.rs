@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::FileType;
 
 use super::kept::{KeepReason, Why};
-use crate::marker::pointer;
+use crate::dot_git::pointer;
 use crate::worktree::Driver;
 use crate::worktree::disk::Root;
 use crate::worktree::record::{Maker, Ready, WorktreeRecord};

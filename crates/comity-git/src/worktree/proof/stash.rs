@@ -29,8 +29,8 @@ pub(super) fn work(
     let format = format!("--format=tformat:%gd{FIELD}%P{FIELD}%gs");
     let list =
         ["log", "--walk-reflogs", "--no-patch", "--no-show-signature", &limit, &format, "refs/stash", "--"];
-    let said = git.tell(&list, b"")?;
-    let text = String::from_utf8_lossy(&said.stdout);
+    let output = git.tell(&list, b"")?;
+    let text = String::from_utf8_lossy(&output.stdout);
     let stashes: Vec<&str> = text.lines().collect();
     if stashes.len() >= STASHES_MAX {
         return Err(UnknownState::new(format!("there are more than {STASHES_MAX} stashes")));

@@ -189,10 +189,43 @@ fn merges_wait_on_top_of_each_other() {
     let third = merge(&yard, &plan(&yard, "comity/eve", "trunk")).expect("waits");
     let Merged::Waiting { commit: third, .. } = third else { panic!("moved") };
     assert_eq!(third.as_str(), rev(&yard, "comity/eve"));
-    // If the user commits instead, what waits has to be merged first.
-    yard.sandbox.git("main", &["commit", "-q", "--allow-empty", "-m", "of the user"]);
+}
+
+#[test]
+fn commits_of_the_user_do_not_block_what_waits() {
+    let yard = worked();
+    let first = merge(&yard, &plan(&yard, "comity/ann", "trunk")).expect("waits");
+    let Merged::Waiting { commit: first, name, .. } = first else { panic!("moved") };
+    commit_to(&yard, "trunk", "user.txt", "user\n", "of the user");
+    let user = rev(&yard, "trunk");
+    yard.make("bob");
+    commit(&yard, "trees/worktrees/bob", "work of bob");
+    let second = merge(&yard, &plan(&yard, "comity/bob", "trunk")).expect("waits");
+    let Merged::Waiting { commit: second, command, .. } = second else { panic!("moved") };
+    for before in [user.as_str(), first.as_str()] {
+        yard.sandbox.git("main", &["merge-base", "--is-ancestor", before, second.as_str()]);
+    }
+    assert_eq!(rev(&yard, "trunk"), user);
+    assert_eq!(rev(&yard, &name), second.as_str());
+    // It is one step forward again.
+    yard.sandbox.git("main", &["stash", "-q", "--include-untracked"]);
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    yard.sandbox.git("main", &words);
+    assert_eq!(rev(&yard, "trunk"), second.as_str());
+}
+
+#[test]
+fn what_waits_and_a_commit_of_the_user_that_conflict() {
+    let yard = worked();
+    let first = merge(&yard, &plan(&yard, "comity/ann", "trunk")).expect("waits");
+    let Merged::Waiting { commit: first, name, .. } = first else { panic!("moved") };
+    commit_to(&yard, "trunk", "src/a.rs", "by the user\n", "of the user");
+    yard.make("bob");
+    commit(&yard, "trees/worktrees/bob", "work of bob");
     let no = yard.driver.plan_merge(&branch("comity/bob"), &branch("trunk")).expect_err("apart");
     assert_eq!(no.kind(), FailureKind::Changed);
+    assert!(no.to_string().contains("src/a.rs"), "{no}");
+    assert_eq!(rev(&yard, &name), first.as_str());
 }
 
 #[test]

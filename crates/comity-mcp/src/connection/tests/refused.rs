@@ -36,8 +36,8 @@ fn methods_and_params_that_are_refused() {
         {"jsonrpc":"2.0","id":7,"method":"tools/call","params":["locks"]}
         "#,
         expect![[r#"
-            < {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"there is no method \"resources/list\" in 2025-11-25"}}
-            < {"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"there is no method \"prompts/list\" in 2025-11-25"}}
+            < {"jsonrpc":"2.0","id":1,"result":{"resources":[]}}
+            < {"jsonrpc":"2.0","id":2,"result":{"prompts":[]}}
             < {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"there is no method \"logging/setLevel\" in 2025-11-25"}}
             < {"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"there is no tool \"lock\"; the tools are: locks, claim"}}
             < {"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"\"name\" must be one of the tools: locks, claim"}}

@@ -3,7 +3,6 @@
 use super::*;
 
 const ROUTES: &[&str] = &[
-    "GET /",
     "GET /api/status",
     "POST /api/op/status",
     "DELETE /api/coordination/locks/src/a.rs",
@@ -29,7 +28,11 @@ fn check(server: &Server, lines: &[&str], expect_refused: bool) {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             let stream = &mut server.open(&lines, "");
             let head = head(stream);
-            assert_eq!(head.starts_with("HTTP/1.1 403 "), expect_refused, "{lines:?}\n{head}");
+            assert_eq!(
+                head.starts_with("HTTP/1.1 403 ") || head.starts_with("HTTP/1.1 401 "),
+                expect_refused,
+                "{lines:?}\n{head}"
+            );
             assert!(!head.to_ascii_lowercase().contains("access-control"), "{head}");
             assert!(head.contains("x-content-type-options: nosniff"), "{head}");
             assert!(head.contains("cache-control: no-store"), "{head}");
@@ -136,10 +139,10 @@ fn a_token_is_needed() {
     let host = format!("Host: 127.0.0.1:{}", server.port);
     let in_protocol = "Sec-WebSocket-Protocol: comity.v1, bearer.cmty_the-person";
     let answer = server.raw(&["GET /api/status HTTP/1.1", &host, in_protocol], "");
-    assert_eq!(answer.refused(), (403, "not_allowed".into()), "only a WebSocket brings it there");
+    assert_eq!(answer.refused(), (401, "not_allowed".into()), "only a WebSocket brings it there");
     let answer = server
         .raw(&["GET /api/status?token=cmty_the-person&access_token=cmty_the-person HTTP/1.1", &host], "");
-    assert_eq!(answer.status, 403, "never in the address");
+    assert_eq!(answer.status, 401, "never in the address");
 }
 
 #[test]
@@ -207,10 +210,25 @@ fn callers_that_are_not_let_in_are_in_the_ledger_together() {
     let host = ["GET / HTTP/1.1", "Host: evil.example", TOKEN];
     assert_eq!(server.raw(&host, "").status, 403);
     let first = refused(&server, "meanwhile");
-    assert!(first.len() == 1 && first[0].starts_with("a caller was not let in"), "{first:?}");
+    assert!(first.len() == 1 && first[0].starts_with("a caller was turned away"), "{first:?}");
     drop(server.stop.take());
     server.thread.take().expect("a thread").join().expect("no panic").expect("served");
     let all = refused(&server, "after");
-    assert!(all.len() == 2 && all[1].starts_with("40 callers were not let in"), "{all:?}");
+    assert!(all.len() == 2 && all[1].starts_with("40 callers were turned away"), "{all:?}");
     assert!(all[1].contains("Host header") && !all.concat().contains("secret"), "{all:?}");
+}
+
+#[test]
+fn the_page_needs_no_token_and_is_shown_at_its_own_address_only() {
+    let server = Server::start();
+    let own = format!("Host: 127.0.0.1:{}", server.port);
+    let page = server.raw(&["GET / HTTP/1.1", &own, "Connection: close"], "");
+    assert!(page.status == 200 && page.body.contains("<title>Comity</title>"), "{page:?}");
+    for lines in [
+        &["GET / HTTP/1.1", "Host: evil.example"][..],
+        &["GET / HTTP/1.1", &own, "Origin: http://evil.example"],
+        &["POST /api/session HTTP/1.1", &own, "Origin: http://evil.example", "Authorization: Bearer x"],
+    ] {
+        assert_eq!(server.raw(lines, "").status, 403, "{lines:?}");
+    }
 }

@@ -66,13 +66,13 @@ fn tools_are_listed_and_called_in_every_version() {
         assert!(text.starts_with("locked a.rs for ") && !is_error, "{text}");
         let (text, is_error) = call(&server, &bob, version, "lock", json!({ "paths": ["a.rs"] }));
         assert!(
-            text.contains("locked by ann (\"login\")") && text.contains("\nwait with --wait") && is_error,
+            text.contains("locked by ann (\"login\")") && text.contains("\nwait for it: lock(") && is_error,
             "{text}"
         );
         let (text, is_error) = call(&server, &bob, version, "lock", json!({ "path": "a.rs" }));
         assert!(text.contains("can't read its input") && is_error, "{text}");
 
-        server.op(HUMAN, "release", &json!({ "paths": "a.rs" }));
+        server.op(HUMAN, "release", &json!({ "paths": "a.rs", "from": "ann" }));
         let (text, _) = call(&server, &ann, version, "status", json!({}));
         assert!(text.contains("\nNotice: ") && text.contains("a.rs"), "{text}");
     }

@@ -8,12 +8,17 @@ use super::*;
 fn every_operation_is_described() {
     let server = Server::start();
     let served = server.ask(HUMAN, "GET /api/openapi.json", &[], "").json();
-    assert_eq!(served, crate::http::openapi());
+    let url = served["servers"][0]["url"].as_str().expect("an address");
+    assert_eq!(served, crate::http::openapi(Some(url)));
     assert_eq!(served["openapi"], "3.1.0");
     for entry in CATALOG {
         let operation = &served["paths"][entry.route.path][entry.route.method.to_ascii_lowercase()];
         assert_eq!(operation["operationId"], entry.name);
         assert_eq!(operation["summary"], entry.summary());
+        assert_eq!(operation["tags"], serde_json::json!([entry.feature()]));
+        for status in ["200", "400", "401", "403", "404", "409", "429", "default"] {
+            assert!(operation["responses"][status].is_object(), "{}: {status}", entry.name);
+        }
         let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
         assert_eq!(schema["type"], "object", "{}", entry.name);
         let parameters = operation["parameters"].as_array().expect("parameters");
@@ -28,7 +33,7 @@ fn every_operation_is_described() {
 
 #[test]
 fn references_lead_somewhere_and_names_are_unique() {
-    let description = crate::http::openapi();
+    let description = crate::http::openapi(None);
     let (mut references, mut names) = (Vec::new(), Vec::new());
     visit(&description, &mut |key, value| match (key, value.as_str()) {
         ("$ref", Some(reference)) => references.push(reference.to_owned()),

@@ -13,6 +13,8 @@ fn sample(op: &str) -> Value {
         "check" => json!({ "path": "a.rs" }),
         "agent_join" | "agent_attach" => json!({ "name": "carl" }),
         "agent_bye" => json!({ "agent": "nobody" }),
+        "agent_show" => json!({ "agent": "ann" }),
+        "why" => json!({ "subject": "a.rs" }),
         "log_replay" => json!({ "at": "1" }),
         "commit" => json!({ "message": "Change a" }),
         "lease" | "lease_request" | "lease_cancel" | "lease_grant" => json!({ "pool": "build" }),
@@ -68,7 +70,8 @@ fn sample(op: &str) -> Value {
         "plan_submit" => json!({ "file": "plan.md", "content": "x" }),
         "permission_rule_add" => json!({ "effect": "deny", "tool": "Bash" }),
         "mode" => json!({ "agent": "ann" }),
-        "guard" => json!({ "payload": { "hook_event_name": "Stop" } }),
+        "guard" | "guard_with_git" => json!({ "payload": { "hook_event_name": "Stop" } }),
+        "guard_wait" => json!({ "waiter": "1", "wait": "1s" }),
         "guard_told" => json!({ "proof": "none" }),
         "guard_commit" => json!({ "paths": ["src/b.rs"] }),
         _ => json!({}),
@@ -80,7 +83,7 @@ fn expected(op: &str) -> u16 {
     match op {
         "unlock" | "release" | "adopt" | "rescue" | "extend" | "handover" => 409,
         // No agent program is at the other end of a network.
-        "guard" => 403,
+        "guard" | "guard_with_git" => 403,
         "token_revoke" => 404,
         "team_delete" | "team" | "shutdown_approve" | "shutdown_reject" => 404,
         "decision_confirm" | "decision_reject" | "inbox_answer" => 404,
@@ -251,7 +254,10 @@ fn agents_are_told_what_waits_for_them() {
     let server = Server::start();
     let ann = server.join("ann");
     assert_eq!(server.op(&ann, "lock", &json!({ "paths": "grün.rs" })).status, 200);
-    assert_eq!(server.op(HUMAN, "release", &json!({ "paths": "grün.rs", "reason": "lunch" })).status, 200);
+    assert_eq!(
+        server.op(HUMAN, "release", &json!({ "paths": "grün.rs", "from": "ann", "reason": "lunch" })).status,
+        200
+    );
     let answer = server.ask(&ann, "GET /api/status", &[], "");
     let notices: Vec<String> =
         serde_json::from_str(answer.header("comity-notices").expect("a header")).expect("JSON");
@@ -276,5 +282,5 @@ fn metrics_and_the_page() {
     let metrics = server.ask(HUMAN, "GET /metrics", &[], "");
     assert!(metrics.body.contains("comity_calls_total{operation=\"lock\"} 0"), "{metrics:?}");
     let page = server.ask(HUMAN, "GET /", &[], "");
-    assert!(page.body.contains("/api/openapi.json") && page.status == 200, "{page:?}");
+    assert!(page.body.contains("<title>Comity</title>") && page.status == 200, "{page:?}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use comity_app::Application;
 use comity_app::ledger::Entry;
-use comity_app::weight::PageSize;
+use comity_app::page_size::PageSize;
 use comity_core::Record;
 
 use super::Socket;
@@ -32,7 +32,7 @@ impl Socket {
         for id in followers {
             let Some(connection) = self.connections.get_mut(&id) else { continue };
             let Some(follow) = connection.follow else { continue };
-            comity_app::planted::panic_at("follower");
+            comity_app::planted_panic::panic_at("follower");
             let records = read_on(&self.app, follow.cursor);
             if records.is_empty() {
                 // The log cannot be read just now: it connects again with its cursor.

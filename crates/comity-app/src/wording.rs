@@ -1,0 +1,235 @@
+//! How each door says a call that a text names: as a command, as a tool with its arguments, or as a request.
+
+use std::borrow::Cow;
+
+use comity_core::display::shell_word;
+use comity_core::next_call::{Argument, NextCall, spell};
+use serde_json::{Map, Value};
+
+use crate::catalog::{self, CatalogEntry, entry_of, name_of};
+use crate::operation::Audience;
+use crate::operations::control::{ApproveShutdown, RejectShutdown};
+use crate::operations::inbox::AnswerInbox;
+use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, RejectPlan};
+
+/// Before a refusal that a model reads: it may take any no for a malfunction.
+pub const REFUSED: &str = "Comity refused this; nothing is broken: ";
+
+/// The words of a door.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wording {
+    /// Of the command line.
+    Commands,
+    /// Of MCP.
+    Tools,
+    /// Of REST.
+    Requests,
+}
+
+impl Wording {
+    /// A text with its calls in these words.
+    pub fn spell(self, text: &str) -> Cow<'_, str> {
+        spell(text, |call| self.say(call))
+    }
+
+    /// A refusal and its hint; for a model with who says it.
+    pub fn refused(self, text: &str) -> String {
+        match self {
+            Wording::Tools => format!("{REFUSED}{}", self.spell(text)),
+            Wording::Commands | Wording::Requests => self.spell(text).into_owned(),
+        }
+    }
+
+    /// JSON with the calls of all its texts in these words; what has none is not copied.
+    pub fn spell_json<'a>(self, json: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
+        let json = json.into();
+        if matches!(spell(&json, |_| String::new()), Cow::Borrowed(_)) {
+            return json;
+        }
+        let Ok(mut value) = serde_json::from_str(&json) else { return json };
+        self.spell_value(&mut value);
+        Cow::Owned(value.to_string())
+    }
+
+    fn spell_value(self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(spelled) = self.spell(text) {
+                    *text = spelled;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.spell_value(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.spell_value(field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn say(self, call: &NextCall) -> String {
+        let Some(entry) = catalog::find(&call.operation) else { return call.as_function(&call.operation) };
+        match self {
+            Wording::Commands => command(entry, call),
+            Wording::Requests => request(entry, call),
+            // What is no tool for agents has a command all the same.
+            Wording::Tools => match entry.audience {
+                Audience::Agents | Audience::Browsing => call.as_function(entry.tool),
+                Audience::People | Audience::Internal => {
+                    answer(entry, call).unwrap_or_else(|| format!("`{}` in a shell", command(entry, call)))
+                }
+            },
+        }
+    }
+}
+
+/// `answer(entry="p12", answer="allow")`: what answers something in the inbox needs no tool of its own.
+fn answer(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
+    let (prefix, word) = match () {
+        () if entry.is::<ApproveShutdown>() => ("s-", "approve"),
+        () if entry.is::<RejectShutdown>() => ("s-", "reject"),
+        () if entry.is::<AllowRequest>() => ("p", "allow"),
+        () if entry.is::<DenyRequest>() => ("p", "deny"),
+        () if entry.is::<ApprovePlan>() => ("plan", "approve"),
+        () if entry.is::<RejectPlan>() => ("plan", "reject"),
+        () => return None,
+    };
+    let id = call.values("id").into_iter().chain(call.values("request")).next()?;
+    let mut arguments = vec![("entry", format!("{prefix}{id}").into()), ("answer", word.into())];
+    let reasons = ["reason", "feedback"].into_iter().flat_map(|field| call.values(field));
+    arguments.extend(reasons.map(|reason| ("reason", reason.into())));
+    let call = NextCall::of(name_of::<AnswerInbox>(), arguments);
+    Some(call.as_function(entry_of::<AnswerInbox>().tool))
+}
+
+/// `comity lock src/a.rs --wait 60s`.
+fn command(entry: &CatalogEntry, call: &NextCall) -> String {
+    let mut words = format!("comity {}", entry.command());
+    let mut add = |word: &str| {
+        words.push(' ');
+        words.push_str(word);
+    };
+    for operand in entry.operands() {
+        for value in call.values(operand) {
+            add(&shell_word(&value));
+        }
+    }
+    for (field, value) in &call.arguments {
+        if entry.operands().any(|operand| operand == field) {
+            continue;
+        }
+        match &**field {
+            "message" => add("-m"),
+            // The command line has one word for why.
+            "feedback" | "rationale" => add("--reason"),
+            field => add(&format!("--{}", kebab(field))),
+        }
+        if *value != Argument::Yes {
+            call.values(field).iter().for_each(|value| add(&shell_word(value)));
+        }
+    }
+    words
+}
+
+/// `POST /api/coordination/locks {"paths":["src/a.rs"],"wait":"60s"}`.
+fn request(entry: &CatalogEntry, call: &NextCall) -> String {
+    let (mut path, mut rest) = (entry.route.path.to_owned(), Map::new());
+    for (field, value) in &call.arguments {
+        let place = format!("{{{field}}}");
+        match path.contains(&place) {
+            true => path = path.replace(&place, &call.values(field).join(",")),
+            false => {
+                rest.insert(field.clone(), json(value));
+            }
+        }
+    }
+    let method = entry.route.method;
+    match (method, rest.is_empty()) {
+        (_, true) => format!("{method} {path}"),
+        (catalog::POST, false) => format!("{method} {path} {}", Value::Object(rest)),
+        (_, false) => {
+            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let query: Vec<String> =
+                rest.iter().map(|(field, value)| format!("{field}={}", text(value))).collect();
+            format!("{method} {path}?{}", query.join("&"))
+        }
+    }
+}
+
+fn json(value: &Argument) -> Value {
+    match value {
+        Argument::Text(text) => text.as_str().into(),
+        Argument::List(items) => items.clone().into(),
+        Argument::Number(number) => (*number).into(),
+        Argument::Yes => true.into(),
+    }
+}
+
+fn kebab(field: &str) -> String {
+    field.replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(operation: &str, arguments: &[(&str, Argument)], expect: Expect) {
+        let call = NextCall::of(operation, arguments.iter().cloned()).to_string();
+        let each = [Wording::Commands, Wording::Tools, Wording::Requests];
+        let said = each.map(|wording| wording.spell(&call).into_owned());
+        expect.assert_eq(&said.join("\n"));
+    }
+
+    #[test]
+    fn each_door_has_its_words() {
+        let paths = || ("paths", ["src/a b.rs", "c"].into());
+        check(
+            "lock",
+            &[paths(), ("wait", "60s".into())],
+            expect![[r#"
+                comity lock 'src/a b.rs' c --wait 60s
+                lock(paths=["src/a b.rs", "c"], wait="60s")
+                POST /api/coordination/locks {"paths":["src/a b.rs","c"],"wait":"60s"}"#]],
+        );
+        check(
+            "mail_send",
+            &[("to", ["ann"].into()), ("message", "TEXT".into())],
+            expect![[r#"
+                comity mail send ann -m TEXT
+                SendMessage(to=["ann"], message="TEXT")
+                POST /api/mail {"message":"TEXT","to":["ann"]}"#]],
+        );
+        check(
+            "worktree_list",
+            &[("trash", Argument::Yes)],
+            expect![[r#"
+                comity worktree list --trash
+                `comity worktree list --trash` in a shell
+                GET /api/worktrees?trash=true"#]],
+        );
+        check(
+            "permission_deny",
+            &[("id", "12".into()), ("reason", "WHY".into())],
+            expect![[r#"
+                comity permission deny 12 --reason WHY
+                answer(entry="p12", answer="deny", reason="WHY")
+                POST /api/permissions/12/deny {"reason":"WHY"}"#]],
+        );
+        check(
+            "task_get",
+            &[("id", "t1".into())],
+            expect![[r#"
+                comity task show t1
+                TaskGet(id="t1")
+                GET /api/tasks/t1"#]],
+        );
+    }
+
+    #[test]
+    fn json_is_spelled_in_its_texts() {
+        let call = NextCall::of("task_get", [("id", "t\"1".into())]);
+        let json = serde_json::json!({ "a": [format!("see: {call}")], "b": 1 }).to_string();
+        assert_eq!(Wording::Tools.spell_json(&json), r#"{"a":["see: TaskGet(id=\"t\\\"1\")"],"b":1}"#);
+        let plain = r#"{ "a" : 1 }"#;
+        assert_eq!(Wording::Tools.spell_json(plain), plain, "nothing is written anew for nothing");
+    }
+}

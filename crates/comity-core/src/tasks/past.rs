@@ -1,0 +1,80 @@
+//! What became of earlier attempts at a task, for whoever tries next.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ReturnCause, Task, TaskEvent};
+use crate::event::Record;
+use crate::ids::Principal;
+use crate::limits::{PAST_ATTEMPTS_MAX, PAST_REASON_BYTES_MAX};
+use crate::time::Timestamp;
+
+/// An attempt that came to nothing.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PastAttempt {
+    /// The number of the claim.
+    pub attempt: u32,
+    pub by: Principal,
+    /// When it ended.
+    pub at: Timestamp,
+    pub end: AttemptEnd,
+}
+
+/// How an attempt came to nothing.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case", deny_unknown_fields)]
+pub enum AttemptEnd {
+    /// The work was not accepted.
+    SentBack {
+        by: Principal,
+        reason: Box<str>,
+        evidence: Box<str>,
+    },
+    Failed {
+        reason: Box<str>,
+    },
+    /// Whoever tried ended.
+    Died,
+    GivenBack,
+    /// Whoever was given it did not start in time.
+    NotStarted,
+    /// It was given to somebody else.
+    TakenAway {
+        by: Principal,
+    },
+    /// What had been done was not good enough after all.
+    Reopened {
+        by: Principal,
+    },
+}
+
+/// Remembers the attempt that an event ends, if that attempt came to nothing. The task is as it was before.
+pub(super) fn remember(task: &mut Task, record: &Record, at: Timestamp, event: &TaskEvent) {
+    let Some(by) = task.state.worker() else { return };
+    let end = match event {
+        TaskEvent::SentBack { reason, .. } => {
+            let evidence = match &task.state {
+                super::TaskState::InReview { evidence, .. } => short(evidence),
+                _ => Box::default(),
+            };
+            AttemptEnd::SentBack { by: record.by, reason: short(reason), evidence }
+        }
+        TaskEvent::Failed { reason, .. } => AttemptEnd::Failed { reason: short(reason) },
+        TaskEvent::Returned { cause, .. } => match cause {
+            ReturnCause::GivenBack => AttemptEnd::GivenBack,
+            ReturnCause::OwnerEnded => AttemptEnd::Died,
+            ReturnCause::NotStarted => AttemptEnd::NotStarted,
+        },
+        TaskEvent::Assigned { to, .. } if *to != by => AttemptEnd::TakenAway { by: record.by },
+        TaskEvent::Reopened { .. } => AttemptEnd::Reopened { by: record.by },
+        _ => return,
+    };
+    if task.past.len() >= PAST_ATTEMPTS_MAX {
+        task.past.remove(0);
+    }
+    task.past.push(PastAttempt { attempt: task.attempt, by, at, end });
+}
+
+fn short(text: &str) -> Box<str> {
+    text[..text.floor_char_boundary(PAST_REASON_BYTES_MAX)].into()
+}

@@ -1,0 +1,207 @@
+//! Finishes a merge that git has begun in a worktree and could not make by itself.
+//!
+//! What git makes of both sides needs no lock: others have committed it. What somebody has made of the conflicts, and
+//! changed besides, has to be within the scope like in any other commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use comity_core::Refusal;
+
+use super::attempts::{Committing, NextCommit, PublishedCommit, branch};
+use super::build::{Built, commit_tree};
+use super::change::{FileChange, changes_between};
+use super::filters::filtered;
+use super::look::{Candidate, CommitCandidates, OnDisk};
+use super::not_committed::NotCommitted;
+use super::presence::{Presence, PresenceCache};
+use super::private_index::PrivateIndex;
+use super::publish::{Publication, Published};
+use crate::dot_git::open_plain;
+use crate::git::Git;
+use crate::parse::to_path;
+use crate::status::{PathState, StatusQuery, WorktreeStatus};
+use crate::unfinished::Unfinished;
+use crate::worktree::CommitId;
+
+/// What git leaves in its directory while it merges.
+const TRACES: [&str; 4] = ["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE"];
+/// With one of these, it is more than a merge.
+const MORE: [&str; 5] = ["MERGE_AUTOSTASH", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "sequencer"];
+/// Bytes of the file that names the other side.
+const HEAD_BYTES_MAX: u64 = 4_096;
+/// Bytes of a file in which marks of a conflict are looked for.
+const MARKED_BYTES_MAX: u64 = 64 << 20;
+
+/// A merge of one commit that git has begun.
+pub(super) struct OngoingMerge {
+    theirs: String,
+}
+
+impl OngoingMerge {
+    /// The merge that has to be finished, if it is one and nothing else.
+    pub(super) fn begun(git: &Git<'_>) -> Option<OngoingMerge> {
+        let dir = &git.worktree().git_dir;
+        if MORE.iter().any(|name| dir.join(name).symlink_metadata().is_ok()) {
+            return None;
+        }
+        let mut text = String::new();
+        let file = open_plain(&dir.join("MERGE_HEAD")).ok()??;
+        file.take(HEAD_BYTES_MAX).read_to_string(&mut text).ok()?;
+        let mut commits = text.lines();
+        let theirs = CommitId::parse(commits.next()?.trim()).ok()?;
+        commits.next().is_none().then(|| OngoingMerge { theirs: theirs.as_str().to_owned() })
+    }
+
+    /// Whether it is made: who made it did not live to say so.
+    pub(super) fn is_made(&self, git: &Git<'_>) -> Result<bool, NotCommitted> {
+        Ok(git.call("merge-base").args(["--is-ancestor", self.theirs.as_str(), "HEAD"]).agrees()?)
+    }
+
+    /// Tells git that it is made.
+    pub(super) fn clear(git: &Git<'_>) {
+        for name in TRACES {
+            // What stays is found by the next one.
+            let _ = std::fs::remove_file(git.worktree().git_dir.join(name));
+        }
+    }
+}
+
+/// What git makes of both sides, and where it cannot.
+struct AutoMerge {
+    tree: String,
+    conflicts: BTreeSet<PathBuf>,
+}
+
+impl Committing<'_> {
+    /// Makes the commit with both parents, and tells git that its merge is made.
+    pub(super) fn finish_merge(
+        &self,
+        merge: &OngoingMerge,
+        before_publish: &mut dyn FnMut(&NextCommit<'_>) -> Result<(), Refusal>,
+    ) -> Result<(CommitCandidates, Option<PublishedCommit>), NotCommitted> {
+        let git = self.git;
+        let head = git.call("rev-parse").args(["--verify", "HEAD^{commit}"]).word()?;
+        let auto = auto_merge(git, &head, &merge.theirs)?;
+        let found = self.resolved(&head, &auto)?;
+        let index = PrivateIndex::of_commit(git, self.commit_dir, Some(&auto.tree))?;
+        index.take(git, found.candidates.iter())?;
+        let tree = index.tree(git)?;
+        let own = changes_between(git, Some(&auto.tree), &tree)?;
+        if let Some(foreign) = own.iter().find(|change| !self.request.scope.covers(&change.path)) {
+            return Err(unlocked(&foreign.path));
+        }
+        let commit =
+            commit_tree(git, self.request.author, &[&head, &merge.theirs], &tree, self.request.message)?;
+        let branch = branch(git)?;
+        let next =
+            NextCommit { commit: &commit, parent: Some(&head), branch: branch.as_deref(), changes: &own };
+        before_publish(&next).map_err(NotCommitted::Refused)?;
+        let changes: Vec<FileChange> = changes_between(git, Some(&head), &tree)?;
+        let built = Built { commit: commit.clone(), changes: changes.clone(), next: None };
+        let publication = Publication {
+            git,
+            commit_dir: self.commit_dir,
+            turn: self.turn,
+            common_dir: self.repository.common_dir(),
+            found: &found,
+            built,
+            finishes: Some(Unfinished::Merge),
+            message: self.request.message,
+            deadline: self.deadline,
+        };
+        match publication.publish(None)? {
+            Published::Overtaken { problem } => Err(NotCommitted::Overtaken { attempts: 1, problem }),
+            Published::Done(index) => {
+                OngoingMerge::clear(git);
+                let made = PublishedCommit { commit, branch, changes, overtaken: Ok(Vec::new()), index };
+                Ok((found, Some(made)))
+            }
+        }
+    }
+
+    /// What the working tree has of all that is covered and may be otherwise than git would merge it.
+    fn resolved(&self, head: &str, auto: &AutoMerge) -> Result<CommitCandidates, NotCommitted> {
+        let git = self.git;
+        let scope = self.request.scope;
+        if let Some(path) = auto.conflicts.iter().find(|path| !scope.covers(path)) {
+            return Err(unlocked(path));
+        }
+        let query = StatusQuery { submodules: true, ..StatusQuery::default() };
+        let status = WorktreeStatus::ask(git, query)?;
+        let mut paths: BTreeMap<PathBuf, Option<_>> =
+            auto.conflicts.iter().map(|path| (path.clone(), None)).collect();
+        for change in changes_between(git, Some(head), &auto.tree)? {
+            paths.entry(change.path).or_insert(None);
+        }
+        for entry in &status.entries {
+            let indexed = match &entry.state {
+                PathState::Tracked { indexed, .. } if !entry.is_submodule => indexed.clone(),
+                PathState::Unmerged => None,
+                PathState::Untracked if !entry.is_dir() => None,
+                PathState::Tracked { .. } | PathState::Untracked | PathState::Ignored => continue,
+            };
+            paths.insert(entry.to_path(), indexed);
+        }
+        paths.retain(|path, _| scope.covers(path));
+        let mut found = CommitCandidates { head: Some(head.to_owned()), ..CommitCandidates::default() };
+        let root = &git.worktree().root;
+        let mut tree = PresenceCache::at(root);
+        for (path, indexed) in paths {
+            let now = match tree.presence(&path) {
+                Presence::File => OnDisk::File,
+                Presence::Link => OnDisk::Link,
+                Presence::Gone => OnDisk::Gone,
+                Presence::Directory | Presence::BehindLink => OnDisk::Replaced,
+                Presence::Other | Presence::Unreadable(_) => {
+                    return Err(unresolved(&path, "can't be read"));
+                }
+            };
+            if auto.conflicts.contains(&path) && now == OnDisk::File && has_marks(&root.join(&path)) {
+                return Err(unresolved(&path, "still has the marks of a conflict (<<<<<<<)"));
+            }
+            found.candidates.insert(path, Candidate { indexed, now });
+        }
+        let files = found.candidates.iter().filter(|(_, candidate)| candidate.now == OnDisk::File);
+        if let Some((path, _)) = filtered(git, files.map(|(path, _)| path.as_path()))?.into_iter().next() {
+            return Err(unresolved(&path, "goes through a filter of git's; finish this merge with git"));
+        }
+        Ok(found)
+    }
+}
+
+/// Lets git merge in memory.
+fn auto_merge(git: &Git<'_>, head: &str, theirs: &str) -> Result<AutoMerge, NotCommitted> {
+    let said =
+        git.run(&["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", head, theirs], b"")?;
+    if !matches!(said.status.code(), Some(0 | 1)) {
+        let complaint = String::from_utf8_lossy(&said.stderr).trim().to_owned();
+        return Err(NotCommitted::fault(format!("git merge-tree: {complaint} ({})", said.status)));
+    }
+    let mut fields = said.stdout.split(|byte| *byte == 0);
+    let tree = String::from_utf8_lossy(fields.next().unwrap_or_default()).trim().to_owned();
+    let conflicts = fields.take_while(|field| !field.is_empty()).map(to_path).collect();
+    Ok(AutoMerge { tree, conflicts })
+}
+
+/// Whether a file has what git writes around the two sides of a conflict.
+fn has_marks(path: &Path) -> bool {
+    let mut bytes = Vec::new();
+    let read = match open_plain(path) {
+        Ok(Some(file)) => file.take(MARKED_BYTES_MAX).read_to_end(&mut bytes).is_ok(),
+        Ok(None) | Err(_) => false,
+    };
+    let begins = |mark: &[u8]| bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(mark));
+    !read || (begins(b"<<<<<<< ") && begins(b">>>>>>> "))
+}
+
+fn unlocked(path: &Path) -> NotCommitted {
+    unresolved(path, "is part of what you made of the merge, and you have not locked it")
+}
+
+fn unresolved(path: &Path, what: &str) -> NotCommitted {
+    let name = String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned();
+    NotCommitted::Unresolved { path: name, what: what.to_owned() }
+}

@@ -1,0 +1,23 @@
+//! Runs agent programs and leaves nothing of them behind.
+//!
+//! Above each program stands a guardian, a small process that ends with all that the program has started: when the program
+//! ends, when it is told to, and when the runner is gone. Knows nothing of agents, teams and operations.
+
+mod cgroup;
+mod detect;
+#[doc(hidden)]
+pub mod guardian;
+mod launch;
+mod process_tree;
+mod protocol;
+mod runner;
+mod scrollback;
+mod terminal;
+mod tmux;
+
+pub use detect::{Backend, Surroundings, detect};
+pub use launch::{Exit, Program, Size};
+pub use process_tree::{ProcessId, descendants};
+pub use runner::{Event, Launch, LaunchPlace, Notify, Runner, RunnerError, RunnerOptions};
+pub use scrollback::Output;
+pub use tmux::{Pane, PaneCommand, Tmux, TmuxError, TmuxPlace};

@@ -1,0 +1,141 @@
+//! One program that was started, or is to be.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use crate::launch::{Exit, Program};
+use crate::process_tree::ProcessId;
+use crate::protocol::{Received, Running, ToGuardian, send};
+use crate::scrollback::Scrollback;
+use crate::tmux::Pane;
+
+/// How long a program has to take what is typed.
+const WRITE_WAIT: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) stage: Stage,
+    pub(super) connection: Option<UnixStream>,
+    pub(super) received: Received,
+    /// The other end of its terminal, if that is no pane.
+    pub(super) terminal: Option<OwnedFd>,
+    pub(super) scrollback: Scrollback,
+    pub(super) pane: Option<Pane>,
+    /// The guardian, if this process started it.
+    child: Option<Child>,
+    survives: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// The guardian was started and has not connected.
+    Awaited {
+        program: Program,
+        guardian: u32,
+        due: Instant,
+    },
+    /// The guardian was told what to run.
+    Told,
+    Running(Running),
+    /// An earlier runner left it running; its guardian has not come back.
+    Away {
+        program: ProcessId,
+        due: Instant,
+    },
+}
+
+impl Run {
+    pub(super) fn launched(program: Program, guardian: u32, due: Instant) -> Self {
+        let survives = program.survives;
+        Self::at(Stage::Awaited { program, guardian, due }, survives)
+    }
+
+    pub(super) fn survivor(program: ProcessId, due: Instant) -> Self {
+        Self::at(Stage::Away { program, due }, true)
+    }
+
+    fn at(stage: Stage, survives: bool) -> Self {
+        Self {
+            stage,
+            connection: None,
+            received: Received::default(),
+            terminal: None,
+            scrollback: Scrollback::default(),
+            pane: None,
+            child: None,
+            survives,
+        }
+    }
+
+    pub(super) fn with_child(mut self, child: Child) -> Self {
+        self.child = Some(child);
+        self
+    }
+
+    pub(super) fn with_pane(mut self, pane: Pane) -> Self {
+        self.pane = Some(pane);
+        self
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        match &self.stage {
+            Stage::Awaited { due, .. } | Stage::Away { due, .. } => Some(*due),
+            Stage::Told | Stage::Running(_) => None,
+        }
+    }
+
+    pub(super) fn tell(&mut self, message: &ToGuardian) -> io::Result<()> {
+        match &self.connection {
+            Some(connection) => send(connection, message, None),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let terminal = self.terminal.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match rustix::io::write(terminal, rest) {
+                Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    let wait = Timespec::try_from(WRITE_WAIT).map_err(io::Error::other)?;
+                    if poll(&mut [PollFd::new(terminal, PollFlags::OUT)], Some(&wait))? == 0 {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Its guardian is gone without a word: ends what can still be found of it.
+    pub(super) fn lost(&self) -> Exit {
+        if let Stage::Running(running) = &self.stage {
+            if let Some(group) = &running.group {
+                let _ = crate::cgroup::kill(group);
+                crate::cgroup::remove(group);
+            }
+            running.program.signal(Signal::KILL);
+        }
+        Exit::Unseen
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // A guardian whose connection is closed ends by itself, unless its program survives.
+        self.connection = None;
+        if let Some(child) = self.child.as_mut().filter(|_| !self.survives) {
+            let _ = child.wait();
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The runner's thread: waits for guardians and terminals, and tells what it hears.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::socket_peercred;
+
+use super::run::{Run, Stage};
+use super::{CONNECT_WAIT, Event, Notify, State, locked};
+use crate::launch::Exit;
+use crate::process_tree::ProcessId;
+use crate::protocol::{FromGuardian, Received, Running, ToGuardian, send};
+
+/// Bytes that are taken from a terminal at once.
+const OUTPUT_BYTES: usize = 64 * 1024;
+/// Connections that have not said who they are.
+const STRANGERS_MAX: usize = 64;
+
+pub(super) struct Turns {
+    state: Arc<Mutex<State>>,
+    listener: UnixListener,
+    woken: UnixStream,
+    notify: Notify,
+    strangers: Vec<Stranger>,
+}
+
+/// A connection that has not said who it is.
+struct Stranger {
+    connection: UnixStream,
+    received: Received,
+    due: Instant,
+}
+
+/// What has something to read.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Wake,
+    Listener,
+    Stranger(usize),
+    Guardian(String),
+    Terminal(String),
+}
+
+impl Turns {
+    pub(super) fn new(
+        state: Arc<Mutex<State>>,
+        listener: UnixListener,
+        woken: UnixStream,
+        notify: Notify,
+    ) -> Self {
+        Self { state, listener, woken, notify, strangers: Vec::new() }
+    }
+
+    pub(super) fn run(mut self) {
+        loop {
+            let ready = self.wait();
+            let mut events = Vec::new();
+            {
+                let state = Arc::clone(&self.state);
+                let mut state = locked(&state);
+                if state.is_over {
+                    // All at once, for each waits for its guardian when it is dropped.
+                    for run in state.runs.values_mut() {
+                        run.connection = None;
+                    }
+                    state.runs.clear();
+                    return;
+                }
+                for source in ready {
+                    self.take(source, &mut state, &mut events);
+                }
+                overdue(&mut state.runs, &mut events);
+            }
+            self.strangers.retain(|stranger| stranger.due > Instant::now());
+            for event in events {
+                (self.notify)(event);
+            }
+        }
+    }
+
+    /// Sleeps until something can be read, or somebody has not come in time.
+    fn wait(&self) -> Vec<Source> {
+        // Duplicates, for a run may end while this waits.
+        let mut sources: Vec<(Source, OwnedFd)> = Vec::new();
+        let mut due: Option<Instant> = self.strangers.iter().map(|stranger| stranger.due).min();
+        {
+            let state = locked(&self.state);
+            for (key, run) in &state.runs {
+                let connection =
+                    run.connection.as_ref().map(|it| (Source::Guardian(key.clone()), it.as_fd()));
+                let terminal = run.terminal.as_ref().map(|it| (Source::Terminal(key.clone()), it.as_fd()));
+                for (source, descriptor) in connection.into_iter().chain(terminal) {
+                    sources
+                        .extend(descriptor.try_clone_to_owned().ok().map(|descriptor| (source, descriptor)));
+                }
+                due = due.into_iter().chain(run.due()).min();
+            }
+        }
+        let strangers = self.strangers.iter().enumerate();
+        let fixed: Vec<(Source, BorrowedFd<'_>)> =
+            [(Source::Wake, self.woken.as_fd()), (Source::Listener, self.listener.as_fd())]
+                .into_iter()
+                .chain(strangers.map(|(index, it)| (Source::Stranger(index), it.connection.as_fd())))
+                .collect();
+        let runs = sources.iter().map(|(source, descriptor)| (source, descriptor.as_fd()));
+        let all: Vec<(&Source, BorrowedFd<'_>)> =
+            fixed.iter().map(|(source, descriptor)| (source, *descriptor)).chain(runs).collect();
+        let mut polled: Vec<PollFd<'_>> =
+            all.iter().map(|(_, descriptor)| PollFd::new(descriptor, PollFlags::IN)).collect();
+        let left = due.map(|due| due.saturating_duration_since(Instant::now()));
+        let _ = poll(&mut polled, left.and_then(|left| Timespec::try_from(left).ok()).as_ref());
+        let is_ready = polled.iter().map(|it| !it.revents().is_empty());
+        all.iter()
+            .zip(is_ready)
+            .filter(|(_, ready)| *ready)
+            .map(|((source, _), _)| (*source).clone())
+            .collect()
+    }
+
+    fn take(&mut self, source: Source, state: &mut State, events: &mut Vec<Event>) {
+        match source {
+            Source::Wake => {
+                let mut bytes = [0; 64];
+                while rustix::io::read(&self.woken, &mut bytes).is_ok_and(|count| count > 0) {}
+            }
+            Source::Listener => {
+                while let Ok((connection, _)) = self.listener.accept() {
+                    if connection.set_nonblocking(true).is_ok() && self.strangers.len() < STRANGERS_MAX {
+                        let due = Instant::now() + CONNECT_WAIT;
+                        self.strangers.push(Stranger { connection, received: Received::default(), due });
+                    }
+                }
+            }
+            Source::Stranger(index) => {
+                let Some(stranger) = self.strangers.get_mut(index) else { return };
+                let is_there = stranger.received.read(&stranger.connection).unwrap_or(false);
+                match stranger.received.next() {
+                    Ok(Some(FromGuardian::Hello { key, guardian, running })) => {
+                        stranger.due = Instant::now();
+                        let Ok(connection) = stranger.connection.try_clone() else { return };
+                        let received = std::mem::take(&mut stranger.received);
+                        met(&mut state.runs, events, (key, guardian, running), connection, received);
+                    }
+                    Ok(None) if is_there => {}
+                    Ok(_) | Err(_) => stranger.due = Instant::now(),
+                }
+            }
+            Source::Guardian(key) => {
+                if state.runs.get_mut(&key).is_some_and(|run| heard(&key, run, events)) {
+                    state.forget(&key);
+                }
+            }
+            Source::Terminal(key) => {
+                if let Some(run) = state.runs.get_mut(&key) {
+                    read_terminal(run);
+                }
+            }
+        }
+    }
+}
+
+/// A guardian has said who it is. One that nobody waits for is told to end.
+fn met(
+    runs: &mut BTreeMap<String, Run>,
+    events: &mut Vec<Event>,
+    (key, guardian, running): (String, ProcessId, Option<Running>),
+    connection: UnixStream,
+    mut received: Received,
+) {
+    let peer = socket_peercred(&connection).ok();
+    let is_who_it_says = peer.is_some_and(|peer| {
+        peer.pid.as_raw_pid().unsigned_abs() == guardian.pid && ProcessId::of(guardian.pid) == Some(guardian)
+    });
+    let run = runs.get_mut(&key).filter(|_| is_who_it_says);
+    match (run, running) {
+        (Some(run), None) => {
+            if let Stage::Awaited { program, guardian: awaited, .. } = &run.stage
+                && *awaited == guardian.pid
+                && send(&connection, &ToGuardian::Launch(program.clone()), None).is_ok()
+            {
+                (run.stage, run.connection, run.received) = (Stage::Told, Some(connection), received);
+                return;
+            }
+        }
+        (Some(run), Some(running)) => {
+            if let Stage::Away { program, .. } = run.stage
+                && program == running.program
+            {
+                run.terminal = terminal_of(&mut received);
+                (run.stage, run.connection, run.received) =
+                    (Stage::Running(running), Some(connection), received);
+                events.push(Event::TakenOver { key, program });
+                return;
+            }
+        }
+        (None, _) => {}
+    }
+    let _ = send(&connection, &ToGuardian::End { grace_ms: 0 }, None);
+}
+
+/// Reads what a guardian says; tells whether the run is over.
+fn heard(key: &str, run: &mut Run, events: &mut Vec<Event>) -> bool {
+    let Some(connection) = &run.connection else { return false };
+    let is_there = run.received.read(connection).unwrap_or(false);
+    loop {
+        match run.received.next() {
+            Ok(Some(FromGuardian::Started(running))) => {
+                run.terminal = terminal_of(&mut run.received);
+                let program = running.program;
+                run.stage = Stage::Running(running);
+                events.push(Event::Started { key: key.to_owned(), program, pane: run.pane.clone() });
+            }
+            Ok(Some(FromGuardian::NotStarted { why })) => {
+                events.push(Event::NotStarted { key: key.to_owned(), why });
+                return true;
+            }
+            Ok(Some(FromGuardian::Ended(exit))) => {
+                while read_terminal(run) {}
+                events.push(Event::Ended { key: key.to_owned(), exit });
+                return true;
+            }
+            Ok(None) if is_there => return false,
+            Ok(Some(FromGuardian::Hello { .. }) | None) | Err(_) => {
+                let event = match &run.stage {
+                    Stage::Running(_) => Event::Ended { key: key.to_owned(), exit: run.lost() },
+                    Stage::Awaited { .. } | Stage::Told | Stage::Away { .. } => not_started(key),
+                };
+                events.push(event);
+                return true;
+            }
+        }
+    }
+}
+
+/// Takes what is there from a terminal; tells whether there may be more.
+fn read_terminal(run: &mut Run) -> bool {
+    let Some(terminal) = &run.terminal else { return false };
+    let mut bytes = vec![0; OUTPUT_BYTES];
+    match rustix::io::read(terminal, bytes.as_mut_slice()) {
+        Ok(count) if count > 0 => {
+            run.scrollback.push(bytes.get(..count).unwrap_or_default());
+            true
+        }
+        Err(Errno::INTR | Errno::AGAIN) => false,
+        // Nobody has its other end open any more.
+        Ok(_) | Err(_) => {
+            run.terminal = None;
+            false
+        }
+    }
+}
+
+/// The terminal that a guardian has sent along.
+fn terminal_of(received: &mut Received) -> Option<OwnedFd> {
+    let terminal = received.descriptors.pop_front()?;
+    // Nothing that a program does with its end may keep the runner.
+    rustix::io::ioctl_fionbio(&terminal, true).ok()?;
+    Some(terminal)
+}
+
+/// Whoever has not come in time will not come.
+fn overdue(runs: &mut BTreeMap<String, Run>, events: &mut Vec<Event>) {
+    let now = Instant::now();
+    runs.retain(|key, run| {
+        let is_over = run.due().is_some_and(|due| due <= now);
+        if is_over {
+            events.push(match &run.stage {
+                Stage::Away { .. } => Event::Ended { key: key.clone(), exit: Exit::Unseen },
+                Stage::Awaited { .. } | Stage::Told | Stage::Running(_) => not_started(key),
+            });
+        }
+        !is_over
+    });
+}
+
+fn not_started(key: &str) -> Event {
+    Event::NotStarted {
+        key: key.to_owned(),
+        why: "its guardian ended before it had started the program".into(),
+    }
+}

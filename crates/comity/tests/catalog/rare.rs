@@ -1,0 +1,172 @@
+//! What happens seldom: permissions that nobody answers, writes past the locks, ends without a goodbye, for the kept log.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::mcp::Mcp;
+use crate::support::wire::Wire;
+use crate::support::{Agent, Place, Ran, Running, eventually, http};
+
+/// Offers after which a letter is put aside.
+const OFFERS: usize = comity_core::limits::OFFERS_MAX as usize;
+
+/// Lets all of that happen.
+pub(crate) fn happen(place: &Place) {
+    restart(place);
+    let boss = place.join(&["boss", "--role", "lead"]);
+    entries(place);
+    letters(place);
+    reservation(place);
+    permissions(place, &boss);
+    plans(place, &boss);
+    team(place);
+    work(place);
+    ends(place);
+    writes(place);
+    undone(place);
+}
+
+/// With the guard, short waits and a way to let the server panic.
+fn restart(place: &Place) {
+    let settings = place.home.join("comity.toml");
+    let before = fs::read_to_string(&settings).expect("settings");
+    fs::write(&settings, format!("{before}\n[guard]\npermissions = true\n")).expect("written");
+    let mut restart = place.comity(&["restart", "--json"]);
+    restart.env("COMITY_GUARD_WATCH", "true").env("COMITY_PERMISSION_WAIT", "2s");
+    restart.env("COMITY_DISCONNECT_GRACE", "100ms").env("COMITY_PANIC", place.dir().join("panic"));
+    Ran::of(restart.output().expect("comity runs")).json();
+}
+
+fn below(place: &Place, boss: &Agent, arguments: &[&str]) -> Agent {
+    Agent::of(&place.json_as(boss, &[&["agent", "join"], arguments].concat()))
+}
+
+fn entries(place: &Place) {
+    let refused = http::request(place, Some("cmty_nobody"), "GET", "/api/status", None);
+    assert_ne!(refused.status, 200);
+}
+
+/// A letter that was offered again and again, and never acknowledged.
+fn letters(place: &Place) {
+    let deaf = place.join(&["deaf"]);
+    place.json(&["mail", "send", "deaf", "--message", "do you hear me?"]);
+    let mut log = place.follow_on();
+    let mut wire = Wire::connect(place).asking_as(&deaf);
+    for _ in 0..OFFERS {
+        wire.ask("mail_read", json!({ "lease": "1ms" })).expect("an offer");
+        log.until_action("mail_returned");
+    }
+}
+
+/// A place in line that came up, and was not taken.
+fn reservation(place: &Place) {
+    let (has, wants) = (place.join(&["has"]), place.join(&["wants"]));
+    place.json_as(&has, &["lease", "build"]);
+    place.json_as(&wants, &["lease", "request", "build"]);
+    place.json_as(&has, &["lease", "free", "build"]);
+}
+
+fn asking(place: &Place, agent: &Agent, command: &str) -> Running {
+    let input = json!({ "command": command }).to_string();
+    place.start(&mut place.comity_as(agent, &["ask", "Bash", &input, "--json"]))
+}
+
+fn permissions(place: &Place, boss: &Agent) {
+    let tim = below(place, boss, &["tim"]);
+    let mut log = place.follow_on();
+    let mut request = || log.until_action("permission_asked")["details"]["request"].to_string();
+    let late = asking(place, &tim, "make late");
+    request();
+    late.finish();
+    let used = asking(place, &tim, "make it");
+    place.json_as(boss, &["permissions", "allow", &request()]);
+    used.finish().json();
+    place.json_as(boss, &["permissions", "rule", "add", "allow", "Bash", "make again"]);
+    asking(place, &tim, "make again").finish().json();
+    let open = asking(place, &tim, "make the rest");
+    request();
+    place.json_as(&tim, &["agent", "bye"]);
+    open.finish();
+}
+
+fn plans(place: &Place, boss: &Agent) {
+    let planner = below(place, boss, &["planner", "--role", "reviewer"]);
+    for content in ["think", "think again"] {
+        place.json_as(&planner, &["plan", "submit", "plan.md", "--content", content]);
+    }
+    place.json_as(&planner, &["agent", "bye"]);
+}
+
+/// A leader that ends while its team waits for its answers.
+fn team(place: &Place) {
+    let chief = place.join(&["chief", "--role", "lead"]);
+    let (uma, vic) = (place.join(&["uma"]), place.join(&["vic", "--role", "reviewer"]));
+    place.json_as(&chief, &["team", "create", "green"]);
+    for name in ["uma", "vic"] {
+        place.json(&["team", "admit", name, "green"]);
+    }
+    place.json_as(&chief, &["permissions", "rule", "add", "deny", "Bash", "rm -rf *", "--team", "green"]);
+    let mut log = place.follow_on();
+    let open = asking(place, &uma, "make for the chief");
+    log.until_action("permission_asked");
+    place.json_as(&vic, &["plan", "submit", "plan.md", "--content", "think"]);
+    place.json_as(&chief, &["agent", "bye"]);
+    open.finish();
+}
+
+/// Somebody waits for work, and goes.
+fn work(place: &Place) {
+    let (busy, idle) = (place.join(&["busy"]), place.join(&["idle"]));
+    place.json_as(&busy, &["task", "add", "much", "--id", "much"]);
+    place.json_as(&busy, &["task", "start", "much"]);
+    let mut log = place.follow_on();
+    let seeking = place.start(&mut place.comity_as(&idle, &["task", "claim", "--wait", "1m"]));
+    log.until_action("task_sought");
+    drop(seeking);
+    log.until_action("task_gave_up");
+}
+
+/// An agent whose program goes without a word.
+fn ends(place: &Place) {
+    let mut log = place.follow_on();
+    drop(Mcp::start(&mut place.comity_as_whoever(&["mcp", "--name", "brief"])));
+    log.until_action("agent_disconnected");
+}
+
+fn hook(place: &Place, agent: &Agent, tool: &str, input: &Value) {
+    let payload = json!({
+        "session_id": agent.id, "cwd": place.repo, "hook_event_name": "PostToolUse", "tool_name": tool,
+        "tool_input": input,
+    });
+    let mut hook = place.start(place.comity_as(agent, &["hook", "claude"]).stdin(Stdio::piped()));
+    let mut stdin = hook.0.stdin.take().expect("an input");
+    stdin.write_all(payload.to_string().as_bytes()).expect("written");
+    drop(stdin);
+    assert_eq!(hook.finish().code, 0);
+}
+
+/// Files that are read, and written and committed without a lock.
+fn writes(place: &Place) {
+    let sly = place.join(&["sly"]);
+    eventually("the repository is watched", || place.json(&["status"])["watch"]["trees"].as_u64() > Some(0));
+    let file = place.repo.join("src/a.rs");
+    hook(place, &sly, "Read", &json!({ "file_path": file }));
+    let mut log = place.follow_on();
+    fs::write(&file, "past the locks\n").expect("written");
+    log.until_action("unlocked_write");
+    place.git(&["commit", "--quiet", "--no-verify", "--message=Past the locks", "src/a.rs"]);
+    log.until_action("commit_unguarded");
+}
+
+/// A commit that was announced, and never made.
+fn undone(place: &Place) {
+    let hasty = place.join(&["hasty"]);
+    place.json_as(&hasty, &["lock", "src/hasty.rs"]);
+    fs::write(place.repo.join("src/hasty.rs"), "quick\n").expect("written");
+    fs::write(place.dir().join("panic"), "intended").expect("planted");
+    place.json_as(&hasty, &["commit", "-m", "Be quick"]);
+    place.follow().until_action("move_undone");
+}

@@ -1,0 +1,99 @@
+//! Looking at agents: what each is about, what it has changed, and why something does not go on.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use serde_json::Value;
+use support::{Place, eventually};
+
+fn agent<'a>(list: &'a Value, name: &str) -> &'a Value {
+    let agents = list["agents"].as_array().expect("agents");
+    agents.iter().find(|agent| agent["name"] == name).expect("it is there")
+}
+
+#[test]
+fn whoever_waits_and_whoever_is_blocked_are_told_apart_everywhere() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let _waits = place.start(&mut place.comity_as(&bob, &["lock", "src/a.rs", "--wait", "1h"]));
+    place.run_as(&ann, &["ask", "Bash", "{\"command\": \"cargo publish\"}", "--by-mail"]);
+    eventually("bob waits", || agent(&place.json(&["agent", "list"]), "bob")["activity"] == "waiting");
+    let list = place.json(&["agent", "list"]);
+    assert_eq!(agent(&list, "bob")["waits_for"][0]["from"][0], "ann", "{list}");
+    assert_eq!(agent(&list, "ann")["activity"], "blocked", "{list}");
+    let status = place.json(&["status"]);
+    let held_up: Vec<&Value> = status["held_up"].as_array().expect("agents").iter().collect();
+    assert_eq!(held_up.len(), 2, "{status}");
+    let shown = place.run(&["agent", "list"]).out;
+    assert!(shown.contains("blocked on Bash: cargo publish (you, "), "{shown}");
+    assert!(shown.contains("waits for src/a.rs (ann, "), "{shown}");
+    assert!(place.run(&["status"]).out.contains("bob waits for src/a.rs (ann, "));
+    let why = place.run(&["why", "bob"]).out;
+    assert!(
+        why.contains("bob waits for src/a.rs") && why.contains("ann waits for an answer of you"),
+        "{why}"
+    );
+    let path = place.json(&["why", "src/a.rs"]);
+    assert_eq!((&path["kind"], &path["links"][0]["who"]), (&"path".into(), &"ann".into()), "{path}");
+    assert_eq!(place.run(&["why", "src/free.rs"]).out.trim(), "src/free.rs is free");
+}
+
+#[test]
+fn an_agent_is_shown_with_what_it_has_changed() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/", "--reason", "the parser"]);
+    std::fs::write(place.repo.join("src/a.rs"), "fn parse() {}\n").expect("written");
+    let commit = place.json_as(&ann, &["commit", "-m", "Parse"]);
+    std::fs::write(place.repo.join("src/b.rs"), "fn half() {}\n").expect("written");
+    std::fs::write(place.repo.join("src/new.rs"), "fn new() {}\n").expect("written");
+    std::fs::write(place.repo.join("not-hers.rs"), "x\n").expect("written");
+    let shown = place.json(&["show", "ann"]);
+    assert_eq!(shown["held"][0]["path"], "src/", "{shown}");
+    assert_eq!(shown["uncommitted"][0]["files"], serde_json::json!(["src/b.rs", "src/new.rs"]), "{shown}");
+    assert_eq!(shown["commits"][0]["commit"], commit["commit"]);
+    let last = shown["last"].as_array().and_then(|acts| acts.last()).expect("acts");
+    assert!(last["what"].as_str().expect("a sentence").contains("Parse"), "{shown}");
+    let diff = place.run(&["diff", "ann"]).out;
+    for part in ["by ann: Parse (1 file)", "+fn parse() {}", "-fn main() {}", "+fn half() {}", "+fn new() {}"]
+    {
+        assert!(diff.contains(part), "{part}: {diff}");
+    }
+    assert!(!diff.contains("not-hers"), "{diff}");
+    assert_eq!(place.run_as(&ann, &["diff"]).out, diff, "one's own without a name");
+    let files = place.json(&["diff", "ann", "--files"]);
+    assert_eq!(files["uncommitted"][0]["patch"], Value::Null, "{files}");
+    // Who has ended is shown, too.
+    place.json_as(&ann, &["agent", "bye"]);
+    assert_eq!(place.json(&["show", "ann"])["commits"][0]["subject"], "Parse");
+    assert_eq!(place.run(&["show", "zoe"]).code, 3);
+}
+
+#[test]
+fn what_was_changed_for_a_task_is_what_its_worker_committed_meanwhile() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let commit = |file: &str, message: &str| {
+        place.json_as(&ann, &["lock", file]);
+        std::fs::write(place.repo.join(file), format!("// {message}\n")).expect("written");
+        place.json_as(&ann, &["commit", "-m", message]);
+    };
+    commit("src/a.rs", "Before");
+    place.json(&["task", "add", "Write the parser", "--id", "parser", "--review"]);
+    place.json_as(&ann, &["task", "start", "parser"]);
+    commit("src/b.rs", "Parser");
+    place.json_as(&ann, &["task", "done", "parser", "--evidence", "b.rs"]);
+    commit("src/c.rs", "After");
+    place.json(&["task", "send-back", "parser", "--reason", "a test is missing"]);
+    place.json_as(&ann, &["task", "start", "parser"]);
+    commit("src/b.rs", "Parser with a test");
+    let diff = place.json(&["diff", "parser"]);
+    let subjects: Vec<&str> = diff["commits"]
+        .as_array()
+        .expect("commits")
+        .iter()
+        .map(|commit| commit["subject"].as_str().expect("a subject"))
+        .collect();
+    assert_eq!(subjects, ["Parser", "Parser with a test"], "{diff}");
+}

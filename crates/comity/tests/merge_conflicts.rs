@@ -1,0 +1,102 @@
+//! A merge with conflicts: who changed what, what git shows of it, and how it is finished with `comity commit`.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::{Agent, Place, Ran};
+
+/// A worktree of ann, and a commit of bob on main, both of which change the same line.
+struct ConflictPlace {
+    place: Place,
+    ann: Agent,
+    bob: Agent,
+    tree: PathBuf,
+}
+
+fn write(dir: &Path, file: &str, text: &str) {
+    std::fs::write(dir.join(file), text).expect("written");
+}
+
+impl ConflictPlace {
+    fn new() -> ConflictPlace {
+        let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
+        let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+        let made = place.json_as(&ann, &["worktree", "add", "login"]);
+        let tree = PathBuf::from(made["path"].as_str().expect("a path"));
+        let own = ConflictPlace { place, ann, bob, tree };
+        let ok = |ran: Ran| assert_eq!(ran.code, 0, "{ran:?}");
+        ok(own.ann(&["lock", "src/a.rs"]));
+        write(&own.tree, "src/a.rs", "fn main() { login() }\n");
+        ok(own.ann(&["commit", "-m", "Login"]));
+        ok(own.ann(&["unlock", "--all"]));
+        own.place.json_as(&own.bob, &["lock", "src/a.rs", "src/b.rs"]);
+        write(&own.place.repo, "src/a.rs", "fn main() { logout() }\n");
+        write(&own.place.repo, "src/b.rs", "// of bob\n");
+        own.place.json_as(&own.bob, &["commit", "-m", "Logout"]);
+        own.place.json_as(&own.bob, &["unlock", "--all"]);
+        own
+    }
+
+    /// As ann, in her worktree.
+    fn ann(&self, words: &[&str]) -> Ran {
+        Ran::of(self.place.comity_as(&self.ann, words).current_dir(&self.tree).output().expect("it runs"))
+    }
+
+    fn git(&self, words: &[&str]) -> Ran {
+        Ran::of(self.place.program("git").args(words).current_dir(&self.tree).output().expect("git runs"))
+    }
+
+    fn merge(&self) -> Ran {
+        self.place.run_as(&self.ann, &["worktree", "merge", "login"])
+    }
+}
+
+#[test]
+fn a_conflict_is_shown_and_finished_as_its_words_say() {
+    let conflict = ConflictPlace::new();
+    let refused = conflict.merge();
+    assert_eq!(refused.code, 3, "{refused:?}");
+    let parts =
+        ["by bob (\"Logout\") and by ann (\"Login\")", "| <<<<<<<", "logout()", "login()", "git merge main"];
+    for part in parts {
+        assert!(refused.err.contains(part), "{part}: {}", refused.err);
+    }
+    assert_eq!(conflict.git(&["merge", "main"]).code, 1, "it conflicts");
+    // Not before it is locked and resolved.
+    let unlocked = conflict.ann(&["commit", "-m", "Merge main"]);
+    assert_eq!(unlocked.code, 3, "{unlocked:?}");
+    assert_eq!(conflict.ann(&["lock", "src/a.rs"]).code, 0);
+    let marked = conflict.ann(&["commit", "-m", "Merge main"]);
+    assert!(marked.code == 3 && marked.err.contains("src/a.rs still has the marks"), "{marked:?}");
+    write(&conflict.tree, "src/a.rs", "fn main() { login(); logout() }\n");
+    let made = conflict.ann(&["commit", "-m", "Merge main"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(!made.err.contains("could not be verified") && !made.out.contains("verified"), "{made:?}");
+    // It has both parents, her name, and what bob did without any lock of hers.
+    let shown = conflict.git(&["log", "-1", "--format=%P%n%(trailers:key=Agent,valueonly)"]).out;
+    let mut lines = shown.lines();
+    assert_eq!(lines.next().expect("parents").split(' ').count(), 2, "{shown}");
+    assert_eq!(lines.next(), Some("ann"), "{shown}");
+    assert_eq!(conflict.git(&["show", "HEAD:src/b.rs"]).out, "// of bob\n");
+    assert_eq!(conflict.git(&["status", "--porcelain"]).out, "", "git knows that it is done");
+    assert_ne!(conflict.git(&["rev-parse", "--verify", "MERGE_HEAD"]).code, 0);
+    let merged = conflict.merge();
+    assert_eq!(merged.code, 0, "{merged:?}");
+    assert!(conflict.place.log_of("file_commit").len() >= 3);
+}
+
+#[test]
+fn what_is_changed_in_a_merge_besides_needs_a_lock_too() {
+    let conflict = ConflictPlace::new();
+    conflict.ann(&["lock", "src/a.rs"]);
+    conflict.git(&["merge", "main"]);
+    write(&conflict.tree, "src/a.rs", "fn main() { login(); logout() }\n");
+    write(&conflict.tree, "src/c.rs", "// slipped in\n");
+    conflict.git(&["add", "src/c.rs"]);
+    let made = conflict.ann(&["commit", "-m", "Merge main"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert_ne!(conflict.git(&["show", "HEAD:src/c.rs"]).out, "// slipped in\n", "it is not in the commit");
+    assert_eq!(conflict.git(&["diff", "--name-only", "HEAD"]).out.trim(), "src/c.rs", "and not lost");
+}
