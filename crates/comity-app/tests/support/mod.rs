@@ -92,7 +92,10 @@ impl App {
             )
             .expect("started");
         let facts = ServerFacts { home: home.into(), ..ServerFacts::default() };
-        let app = Application::new(engine, reader.clone(), Config::default(), facts);
+        // No test of the application starts a browser: nothing would end it.
+        let mut config = Config::default();
+        config.browser.path = Some(home.join("no-firefox"));
+        let app = Application::new(engine, reader.clone(), config, facts);
         app.set_secret([7; 32]);
         App { app, reader, repo: repo.into() }
     }
