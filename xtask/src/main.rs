@@ -31,7 +31,9 @@ Commands:
   tidy                              The rules of the house that no compiler checks
   bench [CASE...] [--quick]         Measure the figures on the release programs; --help has the rest
   sim [--seconds N] [--seed S]      The seeded simulator, in release mode
-  torture [--kills N]               Kill a real server again and again, and check what it kept
+  sim --models                      Every order of what can wait for what, all kinds at once: minutes
+  torture [--kills N] [--moves N] [--power-cuts N] [--sweep N] [--worktrees N] [--crash-loop N]
+                                    Kill a real server again and again, and check what it kept
   soak [--minutes N] [--clients 30] [--kill-every 2s] [--seed S] [--json]
                                     Many clients on a real server that is killed again and again
   fuzz-shell [--lines N] [--seed S] Lines that are called read-only, in real shells; watched for anything else

@@ -43,11 +43,20 @@ pub(crate) fn of_root(root: &Path) -> CaseRule {
 /// The rule of another directory of a worktree. `root` is the rule of its top, if both are on one device: then they differ
 /// only where the file system has a rule for each directory, and says so.
 pub(crate) fn of_dir(dir: &Path, root: Option<CaseRule>) -> CaseRule {
-    match (has_flag(dir), root) {
+    rule_of_dir(has_flag(dir), root, || by_listing(dir))
+}
+
+/// The same from what the file system says: the directory's mark, and the rule that its entries show.
+fn rule_of_dir(
+    mark: Option<bool>,
+    root: Option<CaseRule>,
+    shown: impl FnOnce() -> Option<CaseRule>,
+) -> CaseRule {
+    match (mark, root) {
         (Some(true), _) => CaseRule::Folded,
         (Some(false), Some(CaseRule::Exact)) => CaseRule::Exact,
         // A new directory gets the rule of the one above it. Elsewhere it cannot be told: both spellings count as one.
-        _ => by_listing(dir).unwrap_or(root.unwrap_or(CaseRule::Folded)),
+        _ => shown().unwrap_or(root.unwrap_or(CaseRule::Folded)),
     }
 }
 
@@ -165,6 +174,31 @@ mod tests {
         fs::write(dir.path().join("a"), "").expect("written");
         let told = by_spellings(dir.path(), ["a", "A"].map(OsStr::new)).expect("it can be told");
         assert_eq!(of_dir(dir.path(), None), told, "now it can be told");
+    }
+
+    /// Few kernels here have a file system with such a mark (ext4 with casefold).
+    #[test]
+    fn a_directory_that_is_marked_folds_though_the_top_does_not() {
+        use CaseRule::{Exact, Folded};
+        for (mark, root, shown, expected) in [
+            (Some(true), Some(Exact), Some(Exact), Folded),
+            (Some(true), Some(Exact), None, Folded),
+            (Some(true), None, None, Folded),
+            // Below a top that folds, a directory without a mark may be of a kind that has none.
+            (Some(false), Some(Exact), Some(Folded), Exact),
+            (Some(false), Some(Exact), None, Exact),
+            (Some(false), Some(Folded), Some(Exact), Exact),
+            (Some(false), Some(Folded), None, Folded),
+            // Another device: its entries tell, else both spellings count as one.
+            (Some(false), None, Some(Exact), Exact),
+            (Some(false), None, None, Folded),
+            (None, Some(Exact), Some(Folded), Folded),
+            (None, Some(Exact), None, Exact),
+            (None, None, None, Folded),
+        ] {
+            let found = rule_of_dir(mark, root, || shown);
+            assert_eq!(found, expected, "{mark:?}, the top {root:?}, shown {shown:?}");
+        }
     }
 
     #[test]

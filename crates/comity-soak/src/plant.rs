@@ -24,6 +24,8 @@ pub enum Plant {
     Slow,
     /// Servers become larger and larger.
     Memory,
+    /// One server becomes larger and larger as long as it lives.
+    Leak,
     /// The write-ahead log became huge.
     Backlog,
     /// A real process is still there at the end.
@@ -32,7 +34,7 @@ pub enum Plant {
 
 impl Plant {
     /// All of them, with the words for them and the figures that they spoil.
-    pub const ALL: [(Plant, &'static str, &'static str); 10] = [
+    pub const ALL: [(Plant, &'static str, &'static str); 11] = [
         (Plant::Lost, "lost", "lost"),
         (Plant::Twice, "twice", "granted twice"),
         (Plant::Letter, "letter", "granted twice"),
@@ -41,6 +43,7 @@ impl Plant {
         (Plant::Wrong, "wrong", "wrong answers"),
         (Plant::Slow, "slow", "restart p50, p99, max"),
         (Plant::Memory, "memory", "memory after the start"),
+        (Plant::Leak, "leak", "memory of the longest life"),
         (Plant::Backlog, "backlog", "write-ahead log, max"),
         (Plant::Process, "process", "left behind"),
     ];
@@ -94,6 +97,14 @@ impl RunResult {
                 self.samples.extend((1..=200).filter_map(|times| {
                     let first = first?;
                     Some(crate::killer::Sample { is_first: true, rss_kib: first.rss_kib * times, ..first })
+                }));
+            }
+            Plant::Leak => {
+                let first = self.samples.first().copied();
+                self.samples.extend((1..=200).filter_map(|times| {
+                    let first = first?;
+                    let rss_kib = first.rss_kib * times;
+                    Some(crate::killer::Sample { is_first: false, pid: u32::MAX, rss_kib, ..first })
                 }));
             }
             Plant::Backlog => {

@@ -1,5 +1,9 @@
 //! A log that lost something says so: the server does not start with less, and `comity log recover` keeps the rest.
 
+#[path = "damaged_log/killed.rs"]
+mod killed;
+#[path = "damaged_log/sealed.rs"]
+mod sealed;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
@@ -71,6 +75,12 @@ fn files(home: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
+/// What a person would call the log: everything of that name.
+fn log_files(home: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(home).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("log.")).map(|entry| entry.path())
+}
+
 fn recover(place: &Place, arguments: &[&str]) -> Ran {
     let arguments = [&["log", "recover"], arguments].concat();
     Ran::of(place.comity_as_whoever(&arguments).output().expect("comity runs"))
@@ -127,7 +137,7 @@ fn a_lost_backlog_is_noticed() {
 
 #[test]
 fn what_only_the_backlog_has_is_kept_though_the_log_itself_was_lost() {
-    for is_removed in [false, true] {
+    for (is_removed, has_witness) in [(false, true), (true, true), (false, false), (true, false)] {
         let place = loop {
             let place = Place::new();
             place.join(&["ann"]);
@@ -144,8 +154,13 @@ fn what_only_the_backlog_has_is_kept_though_the_log_itself_was_lost() {
             true => fs::remove_file(&log).expect("removed"),
             false => fs::write(&log, "").expect("emptied"),
         }
+        if !has_witness {
+            fs::remove_file(place.home.join("log.witness")).expect("removed");
+        }
+        is_noticed(&place, "only the backlog is left");
         let done = recover(&place, &["--json"]).json();
-        assert!(done["kept"].as_u64() > Some(0) && done["kept"] == done["written"], "{done}");
+        assert!(done["kept"].as_u64() > Some(0), "{done}");
+        assert_eq!(done["kept"] == done["written"], has_witness, "{done}");
         assert_eq!(place.log_of("agent_joined").len(), 1, "removed: {is_removed}");
         place.json(&["log", "verify"]);
     }
@@ -238,17 +253,29 @@ fn another_log_is_noticed() {
     send(&place, "one more");
     let last = head(&place);
     place.json(&["down"]);
-    let newer = fs::read(&log).expect("read");
+    let witness = place.home.join("log.witness");
+    let whole: Vec<_> = log_files(&place.home).map(|path| (fs::read(&path).expect("read"), path)).collect();
     type Damage<'a> = &'a dyn Fn();
-    let damages: [(&str, Damage<'_>); 3] = [
+    let damages: [(&str, Damage<'_>); 7] = [
         ("deleted", &|| fs::remove_file(&log).expect("deleted")),
         ("empty", &|| fs::write(&log, "").expect("written")),
         ("older", &|| assert!(fs::copy(&older, &log).is_ok())),
+        ("the witness is garbage", &|| fs::write(&witness, "garbage").expect("written")),
+        ("deleted with its witness", &|| {
+            [&log, &witness].iter().for_each(|file| fs::remove_file(file).expect("deleted"));
+        }),
+        ("empty, without its witness", &|| {
+            fs::write(&log, "").expect("written");
+            fs::remove_file(&witness).expect("deleted");
+        }),
+        ("rm log.*", &|| log_files(&place.home).for_each(|file| fs::remove_file(file).expect("deleted"))),
     ];
     for (what, damage) in damages {
         damage();
         is_noticed(&place, what);
-        fs::write(&log, &newer).expect("put back");
+        let token = Ran::of(place.comity_as_whoever(&["token", "first"]).output().expect("comity runs"));
+        assert_ne!(token.code, 0, "{what}: the directory is not new: {token:?}");
+        whole.iter().for_each(|(bytes, path)| fs::write(path, bytes).expect("put back"));
         let _ = fs::remove_file(place.home.join("log.db-wal"));
         assert_eq!(recover(&place, &["--json"]).json()["whole"], true, "{what}: nothing is missing any more");
     }
@@ -283,63 +310,4 @@ fn a_log_of_another_state_directory_is_noticed() {
     fs::write(place.home.join("log.db"), own).expect("put back");
     let _ = fs::remove_file(place.home.join("log.db-wal"));
     send(&place, "it goes on");
-}
-
-/// Fills the log until a part of it is sealed.
-fn seal(place: &Place) {
-    place.join(&["filler"]);
-    let mut wire = Wire::connect(place);
-    let paths: Vec<String> = (0..100).map(|number| format!("src/{number}.rs")).collect();
-    for _ in 0..160 {
-        wire.ask("lock", json!({ "paths": paths })).expect("granted");
-        wire.ask("unlock", json!({ "all": true })).expect("given back");
-    }
-    eventually("two parts of the log are sealed", || sealed(place).len() == 2);
-}
-
-fn sealed(place: &Place) -> Vec<PathBuf> {
-    let entries = fs::read_dir(place.home.join("ledger")).into_iter().flatten().flatten();
-    let mut worlds: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "world"))
-        .collect();
-    worlds.sort();
-    worlds
-}
-
-#[test]
-fn a_log_without_its_newest_part_and_a_changed_snapshot_are_noticed() {
-    let place = Place::new();
-    seal(&place);
-    let last = head(&place);
-    place.json(&["down"]);
-    let newest = sealed(&place).pop().expect("a world");
-
-    let text = fs::read_to_string(&newest).expect("read");
-    let changed = text.replace("\"filler\"", "\"killer\"");
-    assert_ne!(text, changed);
-    fs::write(&newest, changed).expect("changed");
-    is_noticed(&place, "a snapshot");
-    assert_eq!(is_recovered(&place, "a snapshot", last), last, "its records are there: nothing is lost");
-    assert_eq!(fs::read_to_string(&newest).expect("read"), text, "and it is as it was");
-
-    let verified = place.json(&["log", "verify"]);
-    let last = verified["records"].as_u64().expect("a number");
-    place.json(&["down"]);
-    let log = place.home.join("log.db");
-    let whole = fs::read(&log).expect("read");
-    fs::remove_file(&log).expect("deleted");
-    is_noticed(&place, "no log beside its sealed parts");
-    // The witness is lost, too.
-    let witness = place.home.join("log.witness");
-    let said = fs::read(&witness).expect("read");
-    fs::remove_file(&witness).expect("deleted");
-    is_noticed(&place, "nothing beside the sealed parts");
-    fs::write(&witness, said).expect("put back");
-    fs::write(&log, whole).expect("put back");
-    assert_eq!(place.json(&["log", "verify"])["records"], last + 1, "put back, it goes on");
-    place.json(&["down"]);
-
-    fs::remove_file(&log).expect("deleted");
-    assert_eq!(is_recovered(&place, "no log", last + 1), 20_000, "what is sealed is kept");
 }

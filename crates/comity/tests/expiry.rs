@@ -181,6 +181,23 @@ fn work_of_a_dead_agent_is_kept_until_somebody_decides() {
 }
 
 #[test]
+fn the_list_shows_in_which_files_work_was_left() {
+    let place = Place::new();
+    let (ann, process) = program::join(&place, HUMAN, "ann");
+    place.json_as(&ann, &["lock", "src/"]);
+    leave_work(&place);
+    let mut log = place.follow_on();
+    kill(process.pid(), Signal::KILL);
+    log.until_action("lock_orphaned");
+    let locks = place.json(&["locks"]);
+    let lock = &locks["locks"][0];
+    assert_eq!((&lock["path"], &lock["state"]), (&json!("src/"), &json!("orphaned")), "{locks}");
+    assert_eq!(lock["left"], json!(["src/a.rs"]), "{locks}");
+    let shown = place.run(&["locks"]).out;
+    assert!(shown.contains("work in src/a.rs"), "{shown}");
+}
+
+#[test]
 fn orphaned_work_can_be_put_aside() {
     let place = Place::new();
     let (ann, process) = program::join(&place, HUMAN, "ann");

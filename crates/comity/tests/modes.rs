@@ -192,6 +192,50 @@ fn a_shared_repository_stays_shared() {
 }
 
 #[test]
+fn what_is_rescued_adopted_and_merged_by_hand_has_the_users_modes() {
+    for umask in ["022", "002"] {
+        let place = Place::new();
+        let stage = Stage { place: &place, umask, repo: place.dir().join("ours") };
+        init(&stage, "umask");
+        stage.shell(&stage.repo, "$comity up");
+        for (name, command) in [("ann", "rescue"), ("bob", "adopt")] {
+            let join = format!("$comity agent join {name} --json");
+            let agent = Agent::of(&stage.shell(&stage.repo, &join).json());
+            stage.comity(&agent, &stage.repo, "lock src/a.rs");
+            stage.shell(&stage.repo, "echo half >src/a.rs");
+            stage.comity(&agent, &stage.repo, "agent bye");
+            let is_left = || {
+                let locks = stage.shell(&stage.repo, "$comity locks --json").json();
+                locks["locks"][0]["state"] == "orphaned"
+            };
+            eventually("work is left", is_left);
+            stage.shell(&stage.repo, &format!("$comity {command} src/a.rs"));
+        }
+        stage.shell(
+            &stage.repo,
+            "$comity unlock --all; git checkout -q -- src/a.rs; git checkout -q -b side; echo theirs >src/a.rs; \
+             echo new >src/new.rs; git add .; git commit -qm theirs; git checkout -q main; echo ours >src/a.rs; \
+             git commit -qam ours; git merge -q side || true",
+        );
+        let carl = Agent::of(&stage.shell(&stage.repo, "$comity agent join carl --json").json());
+        stage.comity(&carl, &stage.repo, "lock src/a.rs");
+        stage.shell(&stage.repo, "echo both >src/a.rs");
+        stage.comity(&carl, &stage.repo, "commit -m merged");
+        assert_eq!(stage.shell(&stage.repo, "git log -1 --format=%P").out.trim().split(' ').count(), 2);
+        let bits = u32::from_str_radix(umask, 8).expect("a umask");
+        for (path, modes) in modes(&stage.repo) {
+            let is_dir = stage.repo.join(&path).is_dir();
+            let is_gits = |mode: u32| {
+                // Objects are for reading.
+                mode == plain_mode(is_dir, mode, bits) || (!is_dir && mode == 0o444 & !bits)
+            };
+            let is_fit = modes.iter().all(|mode| is_gits(*mode));
+            assert!(is_fit, "{}: {} with {umask}", path.display(), octal(&modes));
+        }
+    }
+}
+
+#[test]
 fn an_agent_that_restarts_the_server_does_not_bring_its_umask() {
     let place = Place::new();
     place.json(&["up"]);

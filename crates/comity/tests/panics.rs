@@ -192,7 +192,7 @@ type Wake = fn(&Place, &Agent);
 /// Panics on this thread once it does something; all else goes on with the next server.
 fn check_thread(at: &str, wake: Wake) {
     let (place, file) = place();
-    place.set("[browser]\npath = \"/nowhere/firefox\"\n");
+    place.set("[browser]\npath = \"/nowhere/firefox\"\n[inbox]\nnotify = true\n");
     let ann = place.join(&["ann"]);
     place.json_as(&ann, &["lock", "src/a.rs"]);
     let server = place.server().expect("a server");
@@ -251,6 +251,7 @@ fn a_panic_on_a_thread_that_keeps_something_true_ends_the_server() {
     check_thread("look", lapse);
     check_thread("liveness", let_another_join);
     check_thread("spool", let_another_join);
+    check_thread("notifier", |place, ann| run(place, ann, &["mail", "send", "human", "done"]));
     check_thread("watcher", |place, _| {
         std::fs::write(place.repo.join("src/c.rs"), "written\n").expect("written");
     });

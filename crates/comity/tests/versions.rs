@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 
 use comity_app::log::{Chain, Stored};
 use serde_json::Value;
+use support::mcp::Mcp;
 use support::{PATIENCE, Place, Ran};
 
 const OWN: &str = env!("CARGO_PKG_VERSION");
@@ -168,6 +169,24 @@ fn a_client_of_another_version_is_told_what_to_do() {
         assert!(ran.code == 0 && ran.err.contains(&said), "{ran:?}");
     }
     assert_eq!(place.run(&["locks"]).err, "", "who is of the same version is told nothing");
+}
+
+#[test]
+fn an_mcp_client_of_another_version_is_told() {
+    let place = Place::new();
+    place.json(&["up"]);
+    for (client, advice) in [(NEWER, "restart it with: comity up"), (OLDER, "start it again, or update it")] {
+        let mut mcp =
+            Mcp::start(place.comity(&["mcp", "--name", "claude"]).env("COMITY_PRETEND_VERSION", client));
+        let told = mcp.call("status", &serde_json::json!({}));
+        let said = format!("the server is Comity {OWN}, and this program is {client}; {advice}");
+        assert!(!told.is_error && told.text.contains(&said), "{}", told.text);
+        let again = mcp.call("status", &serde_json::json!({}));
+        assert!(!again.text.contains(&said), "once for each connection: {}", again.text);
+    }
+    let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--name", "claude"]));
+    let told = mcp.call("status", &serde_json::json!({}));
+    assert!(!told.text.contains("this program is"), "{}", told.text);
 }
 
 #[test]

@@ -167,6 +167,32 @@ fn a_worktree_with_work_is_kept_and_one_without_comes_back_complete() {
     assert_ne!(*owner, Value::Null);
 }
 
+#[test]
+fn one_that_a_killed_server_was_bringing_back_is_its_askers() {
+    let planted = tempfile::tempdir().expect("a directory");
+    let file = planted.path().join("panic");
+    let settings = [("COMITY_WORKTREE_READY", "0"), ("COMITY_PANIC", file.to_str().expect("a text"))];
+    let place = Place::with(&settings);
+    let (old, ann) = (Tree::add(&place, "old"), Tree::add(&place, "ann"));
+    let bob = place.join(&["bob"]);
+    for tree in [&old, &ann] {
+        place.json_as(&tree.agent, &["worktree", "remove", "--wait"]);
+    }
+    for arguments in [&["worktree", "restore", "ann"][..], &["worktree", "restore"]] {
+        fs::write(&file, "worktree-back").expect("planted");
+        let back = place.json_as(&bob, arguments);
+        assert!(!file.exists(), "{arguments:?}: the server was killed");
+        assert_eq!((&back["slug"], &back["branch"]), (&json!("ann"), &json!("comity/ann")), "{arguments:?}");
+        let listed = place.json(&["worktree", "list", "--trash"]);
+        let trees = listed["worktrees"].as_array().expect("worktrees");
+        assert_eq!(trees.len(), 1, "{arguments:?}: {listed}");
+        assert_eq!((&trees[0]["slug"], &trees[0]["owner"]), (&json!("ann"), &json!("bob")), "{listed}");
+        assert_eq!(listed["trash"].as_array().map(Vec::len), Some(1), "{arguments:?}: {listed}");
+        assert_eq!(listed["leftovers"], json!([]), "{arguments:?}");
+        place.json_as(&bob, &["worktree", "remove", "ann", "--wait"]);
+    }
+}
+
 /// A process that is in a worktree until this goes.
 struct Inside(Child);
 

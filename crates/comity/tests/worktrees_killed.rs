@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use support::{Agent, Place, has_ended, kill};
 
-/// Kills for each way.
+/// Kills for each way, unless `COMITY_WORKTREE_KILLS` says otherwise.
 const KILLS: u32 = 24;
 /// Kills who calls it before or after a command on what is being made ready, if a file names both.
 const GIT: &str = r#"#!/bin/sh
@@ -69,12 +69,14 @@ impl Stage {
 fn check(ready: &'static str, go_on: impl Fn(&Stage, support::Running, &str)) {
     let stage = Stage::new(ready);
     let usual = stage.usual();
-    for number in 0..KILLS {
+    let kills =
+        std::env::var("COMITY_WORKTREE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    for number in 0..kills {
         let name = format!("tree-{number}");
         let server = stage.place.server().expect("a server");
         let mut add = stage.place.comity_as(&stage.ann, &["worktree", "add", &name, "--json"]);
         let asking = stage.place.start(&mut add);
-        std::thread::sleep(usual * number / (KILLS - 4)); // sleeps: each kill is at another moment
+        std::thread::sleep(usual * number / (kills - kills / 6).max(1)); // sleeps: each kill is at another moment
         kill(server, Signal::KILL);
         assert!(has_ended(server, support::PATIENCE));
         go_on(&stage, asking, &name);

@@ -2,21 +2,25 @@
 //!
 //! The file is an SQLite database: the records that are not sealed as in the log itself, and the sealed files as they are.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use comity_core::World;
 use comity_core::world::Timeouts;
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::proof::{self, fold};
-use super::recover::{OldFilesDir, bear_witness, build, copy_rows, create, swap_in};
+use super::proof;
+use super::replacement::{self, NewLog, copy_rows, create};
 use super::rows::{self, SCHEMA_VERSION};
-use super::segments::{Segments, read_world, visit_lines};
-use super::verify::{Checked, VerifiedLog};
+use super::segments::{Segments, visit_lines};
+use super::set_aside::OldFilesDir;
+use super::verify::{Checked, Refold, VerifiedLog, changed};
 use super::witness::{LogHead, Testimony};
-use super::written_by::{self, AS_WRITTEN};
+use super::world_file::read_world;
+use super::written_by::{self, AS_WRITTEN, takes_unchecked};
 use crate::plain_file;
 
 /// What tells a backup from other databases.
@@ -120,12 +124,13 @@ fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
 fn verify(path: &Path) -> Result<(VerifiedLog, LogHead), String> {
     let describe = |problem: String| format!("{}: {problem}", path.display());
     let backup = open(path).map_err(describe)?;
-    let mut checked = Checked::default();
-    let mut worlds = Vec::new();
+    let unchecked = takes_unchecked(written_by::form(&backup).map_err(describe)?);
+    let (mut checked, mut refold) = (Checked::default(), Refold::default());
+    let mut worlds = BTreeMap::new();
     for_each_file(&backup, |name, bytes| {
         if name.ends_with(".world") {
-            let (world, chain) = read_world(bytes, Timeouts::default())?;
-            worlds.push(LogHead { seq: world.head, hash: chain.0 });
+            let (world, chain) = read_world(bytes, Timeouts::default(), unchecked)?;
+            worlds.insert(world.head, (world, chain));
         }
         Ok(())
     })
@@ -134,14 +139,23 @@ fn verify(path: &Path) -> Result<(VerifiedLog, LogHead), String> {
         let Some(first) = name.strip_suffix(".jsonl").and_then(|name| name.split_once('-')) else {
             return Ok(());
         };
-        let before = first.0.parse::<u64>().map_or(0, |first| first - 1);
-        if let Some(world) = worlds.iter().find(|world| world.seq == before) {
-            checked.begin_at(super::Chain(world.hash));
+        match first.0.parse::<u64>().map_or(0, |first| first - 1) {
+            0 => refold.begin_at(World::new(Timeouts::default())),
+            before => {
+                if let Some((world, chain)) = worlds.get(&before) {
+                    checked.begin_at(*chain);
+                    refold.begin_at(world.clone());
+                }
+            }
         }
-        visit_lines(bytes, |stored, hash| checked.add(stored, hash))?;
-        match worlds.iter().find(|world| world.seq == checked.head().seq) {
-            Some(world) if world.hash == checked.head().hash => Ok(()),
-            _ => Err(format!("the world after record {} is not what was written", checked.head().seq)),
+        visit_lines(bytes, |stored, hash| {
+            checked.add(stored, hash)?;
+            refold.add(stored)
+        })?;
+        let end = checked.head();
+        match worlds.remove(&end.seq) {
+            Some((world, chain)) if chain.0 == end.hash => refold.compare(world),
+            _ => Err(changed(end.seq)),
         }
     })
     .map_err(describe)?;
@@ -205,16 +219,14 @@ pub fn restore(home: &Path, file: &Path) -> Result<BackedUp, String> {
     let (verified, head) = verify(file)?;
     let backup = open(file)?;
     check_readable(&backup).map_err(|problem| format!("{}: {problem}", file.display()))?;
-    let testimony = Testimony::read(home).ok().flatten();
-    let aside = OldFilesDir::of(home);
-    let ledger = home.join("ledger");
-    let describe = |error: io::Error| format!("{}: {error}", ledger.display());
     let sealed: i64 = backup
         .query_row("SELECT up_to FROM sealed", [], |row| row.get(0))
         .map_err(|error| format!("{}: {error}", file.display()))?;
-    build(home, Some(&backup), sealed as u64, head.seq)?;
-    aside.take(&ledger)?;
-    fs::create_dir_all(&ledger).map_err(describe)?;
+    let new = NewLog::begin(home)?;
+    let ledger = new.ledger();
+    let describe = |error: io::Error| format!("{}: {error}", ledger.display());
+    new.fill(Some(&backup), sealed as u64, head.seq)?;
+    fs::create_dir(&ledger).map_err(describe)?;
     for_each_file(&backup, |name, bytes| {
         // A name with a path in it is none of ours.
         let name = Path::new(name).file_name().ok_or("a bad name")?;
@@ -226,10 +238,8 @@ pub fn restore(home: &Path, file: &Path) -> Result<BackedUp, String> {
         write().map_err(|error| error.to_string())
     })?;
     File::open(&ledger).and_then(|dir| dir.sync_all()).map_err(describe)?;
-    swap_in(home, &aside)?;
-    let segments = Segments::open(&ledger)?;
-    let (mut world, mut chain) = segments.newest_world(Timeouts::default())?;
-    fold(&proof::open(&proof::path(home))?, &segments, (&mut world, &mut chain), head)?;
-    bear_witness(home, &aside, testimony, head, world.fence.0)?;
+    let aside = OldFilesDir::of(home);
+    new.finish(head.seq, &aside)?;
+    replacement::put_in_place(home, &aside)?;
     Ok(BackedUp { verified, set_aside: aside.dir.exists().then(|| aside.dir.clone()) })
 }

@@ -7,12 +7,15 @@ mod memory;
 mod proof;
 mod reader;
 mod recover;
+mod replacement;
 mod rows;
 mod segments;
+mod set_aside;
 mod sizes;
 mod sqlite;
 mod verify;
 mod witness;
+mod world_file;
 mod written_by;
 
 use comity_core::Record;
@@ -26,6 +29,7 @@ pub use recover::{RecoverMode, Recovery, recover};
 pub use segments::{SEGMENT_RECORDS, Segments};
 pub use sqlite::{SqliteLog, StartPoint};
 pub use verify::VerifiedLog;
+pub use world_file::sealed_world;
 pub use written_by::FORM;
 
 /// How safe a batch must be before it is answered.

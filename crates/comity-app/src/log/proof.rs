@@ -7,10 +7,12 @@ use comity_core::world::Timeouts;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
+use super::ceiling;
 use super::chain::Chain;
+use super::replacement;
 use super::rows;
 use super::segments::Segments;
-use super::sqlite::{migrate, open_for_writing, version};
+use super::sqlite::{backlog_bytes, migrate, open_for_writing, version};
 use super::witness::{LogHead, Testimony};
 use super::written_by;
 
@@ -38,7 +40,16 @@ pub(super) enum Unfit {
 
 /// Whether a state directory never had a log.
 pub fn is_new(home: &Path) -> bool {
-    !home.join("ledger").exists() && !path(home).exists() && Testimony::read(home) == Ok(None)
+    !home.join("ledger").exists()
+        && !path(home).exists()
+        && !replacement::is_begun(home)
+        && !has_traces(home)
+        && Testimony::read(home) == Ok(None)
+}
+
+/// Whether there ever was a log, by what is left beside it: a lost witness makes no directory new.
+fn has_traces(home: &Path) -> bool {
+    ceiling::highest(home) > 0 || backlog_bytes(home) > 0 || Segments::are_begun(&home.join("ledger"))
 }
 
 /// Whether a world has an agent, or a token of a person.
@@ -64,15 +75,26 @@ pub fn check(home: &Path) -> Result<(), String> {
 
 /// Folds the log of a state directory into its world; one that is not whole is refused, and left as it is.
 pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<Examined, Unfit> {
+    if replacement::is_begun(home) {
+        return Err(Unfit::NotWhole("what was recovered or put back isn't all in its place yet".into()));
+    }
     // First of all: the log may go on meanwhile, and never goes back.
     let testimony = Testimony::read(home).map_err(Unfit::NotWhole)?;
     let segments = Segments::open(&home.join("ledger")).map_err(Unfit::Unusable)?;
     let wanted = testimony.map(|said| said.head(home)).unwrap_or_default();
     let last = wanted.seq.max(segments.sealed_up_to());
-    let lost = |what: &str| Err(Unfit::NotWhole(format!("log.db {what}, but record {last} was written")));
+    let lost = |what: &str| {
+        let was = match last {
+            0 => "there was one: other files of it are here".into(),
+            last => format!("record {last} was written"),
+        };
+        Err(Unfit::NotWhole(format!("log.db {what}, but {was}")))
+    };
+    // Beside a new file SQLite would remove what is left of the old one.
+    let was_there = last > 0 || backlog_bytes(home) > 0 || (testimony.is_none() && has_traces(home));
     match std::fs::metadata(path(home)) {
-        Ok(file) if last > 0 && file.len() == 0 => return lost("is empty"),
-        Err(_) if last > 0 => return lost("is gone"),
+        Ok(file) if was_there && file.len() == 0 => return lost("is empty"),
+        Err(_) if was_there => return lost("is gone"),
         _ => {}
     }
     let connection = open(&path(home)).map_err(unfit)?;
@@ -89,6 +111,7 @@ pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<Examined, Unfit
         Some(newer) => Unfit::Unusable(newer),
         None => unfit(problem),
     })?;
+    let segments = segments.of_form(written_by::form(&connection).map_err(unfit)?);
     let (mut world, mut chain) = segments.newest_world(patience).map_err(not_whole)?;
     fold(&connection, &segments, (&mut world, &mut chain), wanted).map_err(not_whole)?;
     Ok(Examined { connection, segments, testimony, world, chain })

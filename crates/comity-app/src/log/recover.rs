@@ -1,26 +1,24 @@
 //! Keeps what is proven of a log that is not whole. Nothing is deleted: what was there is set aside.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use comity_core::World;
 use comity_core::world::Timeouts;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use super::chain::Chain;
 use super::proof::{self, Unfit, fold};
-use super::rows::{self, SCHEMA, SCHEMA_VERSION};
+use super::replacement::{self, NewLog};
 use super::segments::Segments;
+use super::set_aside::OldFilesDir;
 use super::sqlite::{migrate, version};
-use super::witness::{self, LogHead, Testimony, Witness};
+use super::verify::{changed, is_same};
+use super::witness::{LogHead, Testimony};
 use super::written_by;
 
-/// A log that is complete, and waits to take the place of the old one.
-const FINISHED: &str = "log.db.recovered";
 /// What SQLite writes at a time.
 const PAGE_BYTES: usize = 4096;
-/// What a log consists of besides its sealed part.
-const FILES: [&str; 3] = ["log.db-wal", "log.db-shm", "log.db"];
 
 /// What is missing from a log, and what is kept.
 #[derive(Debug, Default)]
@@ -48,56 +46,48 @@ pub enum RecoverMode {
 
 /// Looks for what is missing from the log of a state directory that no server uses; afterwards one can.
 pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
-    let aside = OldFilesDir::of(home);
-    if extent == RecoverMode::Keep && home.join(FINISHED).exists() {
-        // An earlier attempt came this far.
-        swap_in(home, &aside)?;
-    }
     let problem = match proof::examine(home, Timeouts::default()) {
-        Ok(whole) => return Ok(Recovery { kept: whole.world.head, ..Recovery::default() }),
+        Ok(found) => match Sealed::proven(&found.segments)?.rebuilt.first() {
+            None => return Ok(Recovery { kept: found.world.head, ..Recovery::default() }),
+            Some((world, _)) => changed(world.head),
+        },
         Err(Unfit::Unusable(problem)) => return Err(problem),
         Err(Unfit::NotWhole(problem)) => problem,
     };
-    let testimony = Testimony::read(home).ok().flatten();
-    let segments = Segments::open(&home.join("ledger"))?;
-    let sealed = Sealed::proven(&segments)?;
-    let (mut world, mut chain) = (sealed.world.clone(), sealed.chain);
+    let aside = OldFilesDir::of(home);
+    let written = Testimony::read(home).ok().flatten().map(|said| (said.head(home).seq, said.wall_ms));
+    let set_aside = (extent == RecoverMode::Keep).then(|| aside.dir.clone());
+    let recovery = Recovery { problem: Some(problem), written, set_aside, ..Recovery::default() };
+    if replacement::is_begun(home) {
+        let world = match extent {
+            RecoverMode::Look => replacement::look(home)?,
+            RecoverMode::Keep => replacement::put_in_place(home, &aside)?,
+        };
+        return Ok(Recovery { kept: world.head, ..recovery });
+    }
     let beside = OpenedBeside::of(home);
     let old = open_if_readable(&beside.as_ref().map_or(proof::path(home), OpenedBeside::log));
+    let mut segments = Segments::open(&home.join("ledger"))?;
+    if let Some(form) = old.as_ref().and_then(|old| written_by::form(old).ok()) {
+        segments = segments.of_form(form);
+    }
+    let sealed = Sealed::proven(&segments)?;
+    let (mut world, mut chain) = (sealed.world.clone(), sealed.chain);
     if let Some(old) = &old {
         // Its error only repeats where the proof ends.
         let _ = fold(old, &segments, (&mut world, &mut chain), LogHead::default());
     }
-    let recovery = Recovery {
-        problem: Some(problem),
-        kept: world.head,
-        written: testimony.map(|said| (said.head(home).seq, said.wall_ms)),
-        rebuilt: sealed.rebuilt.iter().map(|(world, _)| world.head).collect(),
-        set_aside: (extent == RecoverMode::Keep).then(|| aside.dir.clone()),
-    };
-    if extent == RecoverMode::Look {
-        return Ok(recovery);
+    let rebuilt = sealed.rebuilt.iter().map(|(world, _)| world.head).collect();
+    if extent == RecoverMode::Keep {
+        let new = NewLog::begin(home)?;
+        new.fill(old.as_ref(), sealed.world.head, world.head)?;
+        drop((old, beside));
+        // Killed in here, the next attempt proves as much.
+        sealed.keep(&segments, &aside)?;
+        new.finish(world.head, &aside)?;
+        replacement::put_in_place(home, &aside)?;
     }
-    build(home, old.as_ref(), sealed.world.head, world.head)?;
-    drop((old, beside));
-    sealed.keep(&segments, &aside)?;
-    swap_in(home, &aside)?;
-    let head = LogHead { seq: world.head, hash: chain.0 };
-    bear_witness(home, &aside, testimony, head, world.fence.0)?;
-    Ok(recovery)
-}
-
-/// Begins a new witness, last of all: until then no server starts. Fences go on from the old one's.
-pub(super) fn bear_witness(
-    home: &Path,
-    aside: &OldFilesDir,
-    old: Option<Testimony>,
-    head: LogHead,
-    fence: u64,
-) -> Result<(), String> {
-    let says = Testimony::of(old, home, head, fence);
-    aside.copy(&witness::path(home))?;
-    Witness::create(home, says).map(drop)
+    Ok(Recovery { kept: world.head, rebuilt, ..recovery })
 }
 
 /// A copy of a write-ahead log whose database is empty or gone: it may still have all of it.
@@ -147,26 +137,38 @@ struct Sealed {
 }
 
 impl Sealed {
+    /// Every part folds once more: a world that its records do not make is made anew.
     fn proven(segments: &Segments) -> Result<Sealed, String> {
-        let newest = segments.worlds()?.into_iter().rev();
-        let newest = newest.filter_map(|end| segments.world(end, Timeouts::default()).ok()).next();
-        let (world, chain) = newest.unwrap_or_else(|| (World::new(Timeouts::default()), Chain::default()));
+        let read = |end: u64| segments.world(end, Timeouts::default()).ok();
+        let (world, chain) = (World::new(Timeouts::default()), Chain::default());
         let mut sealed = Sealed { world, chain, rebuilt: Vec::new() };
         for (first, last) in segments.ranges()? {
-            let (mut world, mut chain) = (sealed.world.clone(), sealed.chain);
-            if first != world.head + 1 {
-                continue;
+            if first != sealed.world.head + 1 {
+                // The records before it are not kept, or lost.
+                let Some(before) = read(first.saturating_sub(1)) else { continue };
+                (sealed.world, sealed.chain) = before;
             }
+            let (mut world, mut chain) = (sealed.world.clone(), sealed.chain);
             let folded = segments.visit(first, last, |stored, hash| {
                 chain.follow(stored, hash)?;
                 world.apply(&stored.record()?);
                 Ok(())
             });
-            if folded.is_err() || world.head != last {
-                break;
+            let is_whole = folded.is_ok() && world.head == last;
+            match read(last) {
+                Some(found) if !is_whole || (found.1.0 == chain.0 && is_same(&found.0, &world)) => {
+                    (sealed.world, sealed.chain) = found;
+                }
+                Some(_) | None if is_whole => {
+                    (sealed.world, sealed.chain) = (world.clone(), chain);
+                    sealed.rebuilt.push((world, chain));
+                }
+                Some(_) | None => break,
             }
-            (sealed.world, sealed.chain) = (world.clone(), chain);
-            sealed.rebuilt.push((world, chain));
+        }
+        let newer = segments.worlds()?.into_iter().rev().take_while(|end| *end > sealed.world.head);
+        if let Some(found) = newer.filter_map(read).next() {
+            (sealed.world, sealed.chain) = found;
         }
         Ok(sealed)
     }
@@ -186,85 +188,4 @@ impl Sealed {
         }
         Ok(())
     }
-}
-
-pub(super) struct OldFilesDir {
-    pub(super) dir: PathBuf,
-}
-
-impl OldFilesDir {
-    /// A directory of its own for this moment; it is made for the first file.
-    pub(super) fn of(home: &Path) -> OldFilesDir {
-        let now = crate::ledger::date(crate::clock::wall_ms()).replace(':', "-");
-        OldFilesDir { dir: home.join("set-aside").join(now) }
-    }
-
-    /// Takes a file or directory, if it is there.
-    pub(super) fn take(&self, path: &Path) -> Result<(), String> {
-        self.put(path, |from, to| fs::rename(from, to))
-    }
-
-    fn copy(&self, path: &Path) -> Result<(), String> {
-        self.put(path, |from, to| fs::copy(from, to).map(drop))
-    }
-
-    fn put(&self, path: &Path, put: impl FnOnce(&Path, &Path) -> std::io::Result<()>) -> Result<(), String> {
-        let Some(name) = path.file_name().filter(|_| path.exists()) else { return Ok(()) };
-        let made = fs::create_dir_all(&self.dir).and_then(|()| put(path, &self.dir.join(name)));
-        made.map_err(|error| format!("{} cannot be set aside: {error}", path.display()))
-    }
-}
-
-/// Makes a log of the records after `after` up to `up_to`; those before are sealed.
-pub(super) fn build(home: &Path, source: Option<&Connection>, after: u64, up_to: u64) -> Result<(), String> {
-    let path = home.join("log.db.unfinished");
-    let describe = |error: rusqlite::Error| format!("{}: {error}", path.display());
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    // Left from an attempt that was cut short.
-    let _ = fs::remove_file(&path);
-    let log = create(&path).map_err(describe)?;
-    if let Some(source) = source {
-        copy_rows(source, &log, after, usize::try_from(up_to - after).unwrap_or(usize::MAX))?;
-    }
-    log.execute("UPDATE sealed SET up_to = ?1", [after as i64]).map_err(describe)?;
-    log.close().map_err(|(_, error)| describe(error))?;
-    File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
-    fs::rename(&path, home.join(FINISHED)).map_err(failed)
-}
-
-/// An empty log that is written in one go: it counts once it is complete.
-pub(super) fn create(path: &Path) -> rusqlite::Result<Connection> {
-    let log = Connection::open(path)?;
-    log.execute_batch(&format!(
-        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION};"
-    ))?;
-    Ok(log)
-}
-
-/// Copies records as they are; gives the last one.
-pub(super) fn copy_rows(from: &Connection, to: &Connection, after: u64, count: usize) -> Result<u64, String> {
-    let describe = |error: rusqlite::Error| error.to_string();
-    let mut last = after;
-    to.execute_batch("BEGIN").map_err(describe)?;
-    let mut insert =
-        to.prepare("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)").map_err(describe)?;
-    rows::visit(from, after, count, |stored, hash| {
-        last = stored.seq;
-        let (seq, now) = (stored.seq as i64, stored.now as i64);
-        let row =
-            params![seq, now, stored.wall_ms, stored.by, stored.key, stored.event, hash, stored.concerns];
-        insert.execute(row).map(drop).map_err(describe)
-    })?;
-    to.execute_batch("COMMIT").map_err(describe)?;
-    written_by::copy(from, to)?;
-    Ok(last)
-}
-
-/// Puts the log that was built into its place.
-pub(super) fn swap_in(home: &Path, aside: &OldFilesDir) -> Result<(), String> {
-    // The log itself goes last: with another one's write-ahead log it would be another log.
-    FILES.iter().try_for_each(|name| aside.take(&home.join(name)))?;
-    let placed = fs::rename(home.join(FINISHED), proof::path(home));
-    let synced = placed.and_then(|()| File::open(home)?.sync_all());
-    synced.map_err(|error| format!("{}: {error}", proof::path(home).display()))
 }

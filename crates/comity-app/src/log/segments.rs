@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use comity_core::World;
-use comity_core::snapshot::{self, Snapshot};
 use comity_core::world::Timeouts;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,12 @@ use serde_json::value::RawValue;
 
 use super::chain::{Chain, Hash, Stored};
 use super::rows;
+use super::world_file::{read_world, sealed_world, with_check};
+use super::written_by::takes_unchecked;
 use crate::held_dir::HeldDir;
+
+/// Says that there is a log, though nothing of it is sealed yet and its other files may get lost.
+const BEGUN: &str = "begun";
 
 /// Records in one segment.
 pub const SEGMENT_RECORDS: usize = 10_000;
@@ -28,6 +32,8 @@ pub struct Segments {
     /// Not by its path, where another server may have begun.
     dir: HeldDir,
     sealed_up_to: Arc<AtomicU64>,
+    /// Whether the log is of the first form, whose worlds have no hash of their own.
+    takes_unchecked: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -44,48 +50,6 @@ struct SegmentLine<'a> {
     /// As it was written: the hash is over these bytes.
     #[serde(borrow)]
     event: &'a RawValue,
-}
-
-/// The world at a segment's end.
-#[derive(Serialize, Deserialize)]
-struct WorldFile<'a> {
-    chain: std::borrow::Cow<'a, str>,
-    /// A hash of the other two; files of the first programs have none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    check: Option<std::borrow::Cow<'a, str>>,
-    #[serde(borrow)]
-    world: &'a RawValue,
-}
-
-impl WorldFile<'_> {
-    fn check(&self) -> Hash {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(self.chain.as_bytes()).update(self.world.get().as_bytes());
-        *hasher.finalize().as_bytes()
-    }
-
-    fn write(world: &World, chain: Chain) -> Result<Vec<u8>, String> {
-        let describe = |error: serde_json::Error| error.to_string();
-        let facts = serde_json::value::to_raw_value(&Snapshot::of(world)).map_err(describe)?;
-        let mut file = WorldFile { chain: hex(&chain.0).into(), check: None, world: &facts };
-        file.check = Some(hex(&file.check()).into());
-        serde_json::to_vec(&file).map_err(describe)
-    }
-}
-
-/// Reads a world with the chain at that point, as it is stored; one that was changed is refused.
-pub(super) fn read_world(bytes: &[u8], patience: Timeouts) -> Result<(World, Chain), String> {
-    let bad = |error: serde_json::Error| format!("it is not what was written: {error}");
-    let file: WorldFile<'_> = serde_json::from_slice(bytes).map_err(bad)?;
-    if file.check.as_ref().is_some_and(|check| unhex(check) != Some(file.check())) {
-        return Err("it is not what was written".into());
-    }
-    let world: Snapshot = serde_json::from_str(file.world.get()).map_err(bad)?;
-    if world.version > snapshot::VERSION {
-        return Err("written by a newer comity".into());
-    }
-    let chain = Chain(unhex(&file.chain).ok_or("it is not what was written: a bad hash")?);
-    Ok((world.restore(patience), chain))
 }
 
 /// Visits every line of a segment, as it is stored, with its hash.
@@ -164,10 +128,41 @@ impl Segments {
     /// Opens the directory, made if it is not there.
     pub fn open(dir: &Path) -> Result<Segments, String> {
         let dir = HeldDir::make(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-        let segments = Segments { dir, sealed_up_to: Arc::default() };
+        let segments = Segments { dir, sealed_up_to: Arc::default(), takes_unchecked: false };
         let last = segments.worlds()?.last().copied().unwrap_or(0);
         segments.sealed_up_to.store(last, Ordering::Release);
         Ok(segments)
+    }
+
+    /// Those of a log of this form.
+    pub(super) fn of_form(self, form: Option<i64>) -> Segments {
+        Segments { takes_unchecked: takes_unchecked(form), ..self }
+    }
+
+    /// Gives worlds of the first form a hash of their own, before the log is of a newer one.
+    pub(super) fn add_checks(&self) -> Result<(), String> {
+        for end in self.worlds()? {
+            let describe = |problem: String| format!("{}: {problem}", self.world_path(end).display());
+            let bytes = self.dir.read(&world_name(end)).map_err(|error| describe(error.to_string()))?;
+            if let Some(bytes) = with_check(&bytes).map_err(describe)? {
+                self.write(&world_name(end), &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a log was ever begun beside this directory.
+    pub(super) fn are_begun(dir: &Path) -> bool {
+        dir.join(BEGUN).exists()
+    }
+
+    /// Says for good that a log is begun.
+    pub(super) fn begin(&self) -> Result<(), String> {
+        if self.dir.bytes_of(BEGUN).is_some() {
+            return Ok(());
+        }
+        let begun = self.dir.create(BEGUN).and_then(|_| self.dir.sync());
+        begun.map_err(|error| format!("{}: {error}", self.path(BEGUN).display()))
     }
 
     /// The last record that is sealed.
@@ -196,7 +191,7 @@ impl Segments {
     pub(super) fn world(&self, end: u64, patience: Timeouts) -> Result<(World, Chain), String> {
         let describe = |problem: String| format!("{}: {problem}", self.world_path(end).display());
         let bytes = self.dir.read(&world_name(end)).map_err(|error| describe(error.to_string()))?;
-        match read_world(&bytes, patience).map_err(describe)? {
+        match read_world(&bytes, patience, self.takes_unchecked).map_err(describe)? {
             (world, chain) if world.head == end => Ok((world, chain)),
             _ => Err(describe("it is the world of another record".into())),
         }
@@ -265,7 +260,7 @@ impl Segments {
 
     /// Puts the world at a segment's end into its place.
     pub(super) fn write_world(&self, world: &World, chain: Chain) -> Result<(), String> {
-        self.write(&world_name(world.head), &WorldFile::write(world, chain)?)
+        self.write(&world_name(world.head), &sealed_world(world, chain)?)
     }
 
     /// Writes the oldest hot records into a segment, if there are enough; they stay in the table.
@@ -329,11 +324,11 @@ fn world_name(end: u64) -> String {
     format!("{end:012}.world")
 }
 
-fn hex(hash: &Hash) -> String {
+pub(super) fn hex(hash: &Hash) -> String {
     comity_core::TokenHash(*hash).to_string()
 }
 
-fn unhex(text: &str) -> Option<Hash> {
+pub(super) fn unhex(text: &str) -> Option<Hash> {
     text.parse().ok().map(|hash: comity_core::TokenHash| hash.0)
 }
 

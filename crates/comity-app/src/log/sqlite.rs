@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, params};
 use super::chain::{Chain, Stored};
 use super::proof::{self, Examined};
 use super::reader::LogReader;
+use super::replacement;
 use super::rows::{FROM_VERSION_1, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
 use super::sizes::Sizes;
@@ -52,6 +53,7 @@ impl SqliteLog {
     pub fn open(home: &Path, patience: Timeouts) -> Result<StartPoint, String> {
         let Examined { connection, segments, testimony, world, chain } =
             proof::examine(home, patience).map_err(|unfit| unfit.to_string())?;
+        replacement::clear(home)?;
         proof::keep_backlog(&connection, false)?;
         if backlog_bytes(home) > BACKLOG_BYTES_AT_START {
             // What cannot be moved now is moved later; it is safe where it is.
@@ -63,6 +65,7 @@ impl SqliteLog {
         let head = LogHead { seq: world.head, hash: chain.0 };
         let says = Testimony::of(testimony, home, head, world.fence.0);
         let witness = Witness::open(home, testimony, says)?;
+        segments.begin()?;
         let sizes = Sizes::of(home).map_err(|error| format!("{}: {error}", home.display()))?;
         let log = SqliteLog {
             home: home.into(),
@@ -81,6 +84,10 @@ impl SqliteLog {
 
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    pub(super) fn segments(&self) -> &Segments {
+        &self.segments
     }
 
     /// A reader of the same log, for another thread.

@@ -1,5 +1,7 @@
 //! Proves that the whole log is as it was written, sealed parts included.
 
+use comity_core::World;
+use comity_core::snapshot::Snapshot;
 use comity_core::world::Timeouts;
 
 use super::chain::{Chain, Hash, Stored};
@@ -63,6 +65,44 @@ impl Checked {
     }
 }
 
+/// Folds sealed records once more: they have to make the worlds that were sealed.
+#[derive(Default)]
+pub(super) struct Refold {
+    /// None until it is known from where.
+    world: Option<World>,
+}
+
+impl Refold {
+    pub(super) fn begin_at(&mut self, world: World) {
+        self.world.get_or_insert(world);
+    }
+
+    pub(super) fn add(&mut self, stored: &Stored<'_>) -> Result<(), String> {
+        if let Some(world) = &mut self.world {
+            world.apply(&stored.record()?);
+        }
+        Ok(())
+    }
+
+    /// Compares with what was sealed here, and goes on from that.
+    pub(super) fn compare(&mut self, sealed: World) -> Result<(), String> {
+        let is_same = self.world.as_ref().is_none_or(|world| is_same(world, &sealed));
+        let seq = sealed.head;
+        self.world = Some(sealed);
+        if is_same { Ok(()) } else { Err(changed(seq)) }
+    }
+}
+
+/// Whether two worlds have the same facts.
+pub(super) fn is_same(one: &World, other: &World) -> bool {
+    Snapshot::of(one) == Snapshot::of(other)
+}
+
+/// What is said of a world that is not what its records make.
+pub(super) fn changed(seq: u64) -> String {
+    format!("the world after record {seq} is not what was written")
+}
+
 /// Checks every record and every sealed world; `wanted` is what the witness has seen.
 pub(super) fn verify(reader: &LogReader, wanted: LogHead, head: u64) -> Result<VerifiedLog, String> {
     let mut checked = Checked::default();
@@ -74,16 +114,26 @@ pub(super) fn verify(reader: &LogReader, wanted: LogHead, head: u64) -> Result<V
             false => Ok(()),
         }
     };
+    let mut refold = Refold::default();
     for (first, last) in segments.ranges()? {
-        if first > 1 && checked.head().seq == 0 && segments.worlds()?.contains(&(first - 1)) {
-            checked.begin_at(segments.world(first - 1, Timeouts::default())?.1);
+        if first == 1 {
+            refold.begin_at(World::new(Timeouts::default()));
+        } else if checked.head().seq == 0 && segments.worlds()?.contains(&(first - 1)) {
+            let (world, chain) = segments.world(first - 1, Timeouts::default())?;
+            checked.begin_at(chain);
+            refold.begin_at(world);
         }
-        segments.visit(first, last, |stored, hash| add(&mut checked, stored, hash))?;
+        segments.visit(first, last, |stored, hash| {
+            add(&mut checked, stored, hash)?;
+            refold.add(stored)
+        })?;
         // A segment counts once its world is there.
-        if last <= segments.sealed_up_to()
-            && segments.world(last, Timeouts::default())?.1.0 != checked.head().hash
-        {
-            return Err(format!("the world after record {last} is not what was written"));
+        if last <= segments.sealed_up_to() {
+            let (world, chain) = segments.world(last, Timeouts::default())?;
+            if chain.0 != checked.head().hash {
+                return Err(changed(last));
+            }
+            refold.compare(world)?;
         }
     }
     reader.visit_hot(checked.head().seq, usize::MAX, |stored, hash| add(&mut checked, stored, hash))?;

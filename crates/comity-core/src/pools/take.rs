@@ -49,10 +49,10 @@ pub(super) fn find<'a>(world: &'a World, name: &str) -> Result<&'a Pool, Refusal
             problem: format!("there is no pool {name:?}"),
             hint: match names.is_empty() {
                 true => {
-                    "no pool is configured; see: comity lease --help (new settings count after: comity down)"
+                    "no pool is configured; see: comity lease --help (new settings count after: comity restart)"
                         .into()
                 }
-                false => format!("there are: {} (new settings count after: comity down)", names.join(", ")),
+                false => format!("there are: {} (new settings count after: comity restart)", names.join(", ")),
             },
         }
     })

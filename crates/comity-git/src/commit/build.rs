@@ -50,7 +50,7 @@ pub(super) fn build(
     }
 }
 
-fn beyond_scope(foreign: Vec<FileChange>) -> NotCommitted {
+pub(super) fn beyond_scope(foreign: Vec<FileChange>) -> NotCommitted {
     NotCommitted::BeyondScope { paths: FirstOf::of(foreign.into_iter().map(|change| change.path)) }
 }
 

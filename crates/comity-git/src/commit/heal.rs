@@ -8,6 +8,7 @@ use super::change::{FileChange, FileVersion, read_raw};
 use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
 use super::journal::Journal;
+use super::merging::OngoingMerge;
 use super::not_committed::NotCommitted;
 use super::private_index::PrivateIndex;
 use crate::git::{Git, UnknownState};
@@ -38,7 +39,11 @@ pub(super) fn settle(
         Some(lock) => lock,
         None => IndexLock::take(git_dir, commit_dir, deadline)?,
     };
-    let paths = if is_published(git, &journal.commit)? { teach(git, commit_dir, &journal)? } else { 0 };
+    let mut paths = 0;
+    if is_published(git, &journal.commit)? {
+        paths = teach(git, commit_dir, &journal)?;
+        OngoingMerge::clear_if_made_by(git, &journal.commit)?;
+    }
     Journal::remove(commit_dir)?;
     Ok(Healed::Journal { commit: journal.commit, paths })
 }

@@ -3,6 +3,7 @@
 //! What git makes of both sides needs no lock: others have committed it. What somebody has made of the conflicts, and
 //! changed besides, has to be within the scope like in any other commit.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -11,16 +12,18 @@ use std::path::{Path, PathBuf};
 use comity_core::Refusal;
 
 use super::attempts::{Committing, NextCommit, PublishedCommit, branch};
-use super::build::{Built, commit_tree};
+use super::build::{Built, beyond_scope, commit_tree};
 use super::change::{FileChange, changes_between};
 use super::filters::filtered;
+use super::hooks::{commit_msg, pre_commit};
 use super::look::{Candidate, CommitCandidates, OnDisk};
 use super::not_committed::NotCommitted;
 use super::presence::{Presence, PresenceCache};
 use super::private_index::PrivateIndex;
 use super::publish::{Publication, Published};
+use super::request::Hooks;
 use crate::dot_git::open_plain;
-use crate::git::Git;
+use crate::git::{Git, UnknownState};
 use crate::parse::to_path;
 use crate::status::{PathState, StatusQuery, WorktreeStatus};
 use crate::unfinished::Unfinished;
@@ -60,6 +63,16 @@ impl OngoingMerge {
         Ok(git.call("merge-base").args(["--is-ancestor", self.theirs.as_str(), "HEAD"]).agrees()?)
     }
 
+    /// Tells git that it is made, if this commit is what finishes it.
+    pub(super) fn clear_if_made_by(git: &Git<'_>, commit: &str) -> Result<(), UnknownState> {
+        let Some(merge) = OngoingMerge::begun(git) else { return Ok(()) };
+        let parents = git.call("rev-parse").arg(format!("{commit}^@")).done()?;
+        if parents.split(|byte| *byte == b'\n').any(|parent| parent == merge.theirs.as_bytes()) {
+            OngoingMerge::clear(git);
+        }
+        Ok(())
+    }
+
     /// Tells git that it is made.
     pub(super) fn clear(git: &Git<'_>) {
         for name in TRACES {
@@ -88,13 +101,25 @@ impl Committing<'_> {
         let found = self.resolved(&head, &auto)?;
         let index = PrivateIndex::of_commit(git, self.commit_dir, Some(&auto.tree))?;
         index.take(git, found.candidates.iter())?;
-        let tree = index.tree(git)?;
-        let own = changes_between(git, Some(&auto.tree), &tree)?;
-        if let Some(foreign) = own.iter().find(|change| !self.request.scope.covers(&change.path)) {
+        let mut tree = index.tree(git)?;
+        let mut own = changes_between(git, Some(&auto.tree), &tree)?;
+        if let Some(foreign) = self.foreign(&own).next() {
             return Err(unlocked(&foreign.path));
         }
-        let commit =
-            commit_tree(git, self.request.author, &[&head, &merge.theirs], &tree, self.request.message)?;
+        let mut message = Cow::Borrowed(self.request.message);
+        if let Hooks::Run(confiner) = self.request.hooks {
+            pre_commit(git, confiner, index.path())?;
+            message = commit_msg(git, confiner, self.commit_dir, index.path(), &message)?.into();
+            tree = index.tree(git)?;
+            let found = own;
+            own = changes_between(git, Some(&auto.tree), &tree)?;
+            let submodules = own.iter().filter(|change| change.is_submodule() && !found.contains(change));
+            let foreign: Vec<FileChange> = self.foreign(&own).chain(submodules).cloned().collect();
+            if !foreign.is_empty() {
+                return Err(beyond_scope(foreign));
+            }
+        }
+        let commit = commit_tree(git, self.request.author, &[&head, &merge.theirs], &tree, &message)?;
         let branch = branch(git)?;
         let next =
             NextCommit { commit: &commit, parent: Some(&head), branch: branch.as_deref(), changes: &own };
@@ -115,11 +140,15 @@ impl Committing<'_> {
         match publication.publish(None)? {
             Published::Overtaken { problem } => Err(NotCommitted::Overtaken { attempts: 1, problem }),
             Published::Done(index) => {
-                OngoingMerge::clear(git);
                 let made = PublishedCommit { commit, branch, changes, overtaken: Ok(Vec::new()), index };
                 Ok((found, Some(made)))
             }
         }
+    }
+
+    /// What somebody would have changed without holding it.
+    fn foreign<'c>(&self, changes: &'c [FileChange]) -> impl Iterator<Item = &'c FileChange> {
+        changes.iter().filter(|change| !self.request.scope.covers(&change.path))
     }
 
     /// What the working tree has of all that is covered and may be otherwise than git would merge it.

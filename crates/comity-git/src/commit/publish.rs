@@ -9,6 +9,7 @@ use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
 use super::journal::Journal;
 use super::look::CommitCandidates;
+use super::merging::OngoingMerge;
 use super::not_committed::NotCommitted;
 use super::private_index::{PrivateIndex, no_hash, versions};
 use crate::fair_lock::FairLock;
@@ -77,6 +78,10 @@ impl Publication<'_> {
         if let Err(error) = next.install(git) {
             let problem = format!("the index could not be replaced: {error}");
             return Ok(Published::Done(SharedIndex::Stale { problem }));
+        }
+        // As the index: in between, a plain `git commit` would merge the same once more.
+        if self.finishes == Some(Unfinished::Merge) {
+            OngoingMerge::clear(git);
         }
         drop(lock);
         let _nothing_left_to_heal = Journal::remove(commit_dir);

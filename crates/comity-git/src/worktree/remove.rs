@@ -85,7 +85,7 @@ impl Driver {
             let git_dir = name.map(|name| self.common_dir.join("worktrees").join(name));
             let known = self.entries_for(path)?;
             match (has(FILES), git_dir.filter(|git_dir| known.contains(git_dir))) {
-                (true, Some(_)) if !path.exists() => self.put_back(&entry).map(drop)?,
+                (true, Some(_)) if !path.exists() => self.put_back(&entry)?,
                 (true, _) => {}
                 // Nothing was moved, and somebody may have worked in it since: to restore it would undo that.
                 (false, git_dir) => {

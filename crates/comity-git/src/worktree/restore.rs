@@ -7,6 +7,7 @@ use super::claim::tell_git_where;
 use super::disk::Root;
 use super::failure::{FailureKind, WorktreeError};
 use super::names::Branch;
+use super::step::WorktreeStep;
 use super::trash::{FILES, GIT_ENTRY, ProvenRemovable, Reason, TrashEntry};
 use super::{Driver, links};
 use crate::git::Git;
@@ -25,8 +26,16 @@ pub struct RestoredWorktree {
 }
 
 impl Driver {
-    /// Brings something back from the trash to where it was. It can be asked for again if it was interrupted.
+    /// Brings something back from the trash to where it was, for good.
     pub fn restore(&self, id: &str) -> Result<RestoredWorktree, WorktreeError> {
+        let restored = self.bring_back(id)?;
+        self.end_restore(id)?;
+        Ok(restored)
+    }
+
+    /// Brings something back, and can be asked for it again, until [`Driver::end_restore`]: the trash remembers it until it is
+    /// recorded whose it is.
+    pub fn bring_back(&self, id: &str) -> Result<RestoredWorktree, WorktreeError> {
         let _turn = self.turn_at_trash(self.deadline())?;
         let (_, entry) = self.trash_entry(id)?;
         if entry.id != id {
@@ -37,11 +46,32 @@ impl Driver {
                 "its commit may still be kept by a ref",
             ));
         }
-        self.put_back(&entry)
+        if entry.is_back {
+            // Somebody may work in it by now: it is as they have it.
+            let branch = self.linked(&entry.path).map(|it| checked_out(&it, self.deadline())).transpose()?;
+            return Ok(RestoredWorktree { path: entry.path, branch: branch.flatten() });
+        }
+        let (mut entry, branch) = self.undo(&entry)?;
+        entry.is_back = true;
+        self.write_entry(&self.trash_entry(id)?.0, &entry)?;
+        self.done(WorktreeStep::BroughtBack);
+        Ok(RestoredWorktree { path: entry.path, branch })
     }
 
-    /// Undoes every step of a removal that was done.
-    pub(super) fn put_back(&self, entry: &TrashEntry) -> Result<RestoredWorktree, WorktreeError> {
+    /// Forgets something that is back.
+    pub fn end_restore(&self, id: &str) -> Result<(), WorktreeError> {
+        let _turn = self.turn_at_trash(self.deadline())?;
+        let (_, entry) = self.trash_entry(id)?;
+        if entry.is_back { self.end_entry(&entry) } else { Ok(()) }
+    }
+
+    /// Undoes every step of a removal that was done, and forgets it.
+    pub(super) fn put_back(&self, entry: &TrashEntry) -> Result<(), WorktreeError> {
+        let (entry, _) = self.undo(entry)?;
+        self.end_entry(&entry)
+    }
+
+    fn undo(&self, entry: &TrashEntry) -> Result<(TrashEntry, Option<Branch>), WorktreeError> {
         let deadline = self.deadline();
         let (dir, _) = self.trash_entry(&entry.id)?;
         let has = |name: &str| dir.kind(Path::new(name)).is_ok_and(|kind| kind.is_some());
@@ -54,9 +84,11 @@ impl Driver {
         let mut entry = entry.clone();
         if has(GIT_ENTRY) {
             self.put_back_git_entry(&dir, &mut entry)?;
+            self.done(WorktreeStep::EntryBack);
         }
         if has(FILES) {
             dir.rename(FILES, &place, &name).map_err(WorktreeError::disk(&entry.path))?;
+            self.done(WorktreeStep::FilesBack);
         }
         let git_dir = entry.git_entry.as_ref().map(|name| self.common_dir.join("worktrees").join(name));
         let worktree = git_dir.map(|git_dir| WorktreeDirs { root: entry.path.clone(), git_dir });
@@ -68,11 +100,11 @@ impl Driver {
             (Reason::Proven(proven), Some(worktree)) => self.put_back_refs(proven, worktree, deadline)?,
             (Reason::Proven(_) | Reason::SetAside { .. }, _) => None,
         };
+        self.done(WorktreeStep::RefsBack);
         if let Some(worktree) = &worktree {
             self.unlock_git_entry(&worktree.git_dir)?;
         }
-        self.end_entry(&entry)?;
-        Ok(RestoredWorktree { path: entry.path, branch })
+        Ok((entry, branch))
     }
 
     /// Moves git's entry back, under another name if somebody has its own by now.
@@ -138,6 +170,12 @@ impl Driver {
         self.drop_saved(proven, deadline)?;
         Ok(branch)
     }
+}
+
+/// The branch that is checked out, if one is.
+fn checked_out(worktree: &WorktreeDirs, deadline: Instant) -> Result<Option<Branch>, WorktreeError> {
+    let head = Git::on_refs(worktree, deadline).run(&["symbolic-ref", "--quiet", "--short", "HEAD"], b"")?;
+    Ok(Branch::parse(String::from_utf8_lossy(&head.stdout).trim_end()).ok())
 }
 
 /// Lets the `.git` of a worktree name git's entry for it, if that has another name now.

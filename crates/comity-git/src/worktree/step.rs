@@ -33,4 +33,12 @@ pub enum WorktreeStep {
     LinksRemoved,
     /// The merged branch is gone.
     BranchRemoved,
+    /// Git's entry for a worktree is back from the trash.
+    EntryBack,
+    /// Its files are.
+    FilesBack,
+    /// Its branch and links are.
+    RefsBack,
+    /// All of it is, and that is written down.
+    BroughtBack,
 }

@@ -46,6 +46,8 @@ pub struct Trashed {
     pub set_aside: Option<String>,
     /// The ref that keeps its commit, if it was proven.
     pub saved_as: Option<String>,
+    /// Whether all of it is back where it was, and only that is not known yet whose it is.
+    pub is_back: bool,
 }
 
 /// What is written down about something in the trash.
@@ -60,6 +62,8 @@ pub(super) struct TrashEntry {
     /// In seconds since 1970.
     pub(super) removed_at: u64,
     pub(super) reason: Reason,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_back: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -93,7 +97,8 @@ impl From<TrashEntry> for Trashed {
             Reason::SetAside { message } => (Some(message), None),
         };
         let removed_at = UNIX_EPOCH + Duration::from_secs(entry.removed_at);
-        Trashed { id: entry.id, slug: entry.slug, path: entry.path, removed_at, set_aside, saved_as }
+        let TrashEntry { id, slug, path, is_back, .. } = entry;
+        Trashed { id, slug, path, removed_at, set_aside, saved_as, is_back }
     }
 }
 
@@ -187,6 +192,7 @@ impl Driver {
             git_entry: git_dir.and_then(|dir| Some(dir.file_name()?.to_str()?.to_owned())),
             removed_at: seconds(SystemTime::now()),
             reason,
+            is_back: false,
         })
     }
 

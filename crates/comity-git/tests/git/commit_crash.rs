@@ -11,7 +11,9 @@ use std::time::Duration;
 use comity_git::Repository;
 use comity_git::commit::{Healed, NotCommitted, commit, heal};
 
-use crate::committing::{PATIENCE, below, commit_below, lines, paths_of, request, shown, staged};
+use crate::committing::{
+    PATIENCE, below, commit_below, is_merging, lines, merging, paths_of, request, shown, staged,
+};
 use crate::sandbox::Sandbox;
 
 /// The variable that tells the victim where to commit.
@@ -183,6 +185,46 @@ fn killed_while_it_builds() {
 fn killed_while_it_publishes() {
     check("update-ref", Noise::None);
     check("update-ref", Noise::Staged);
+}
+
+#[test]
+fn killed_while_it_finishes_a_merge() {
+    for verb in ["merge-tree", "update-index", "write-tree", "commit-tree", "update-ref"] {
+        for moment in ["before", "after", "outlived"] {
+            for nth in 1.. {
+                let sandbox = merging();
+                if !kill(&sandbox, verb, nth, moment) {
+                    assert!(nth > 1, "{verb} is not called at all");
+                    break;
+                }
+                if moment == "outlived" {
+                    let_it_end(&sandbox);
+                }
+                check_merged(&sandbox, &format!("{verb} {nth} {moment}"));
+            }
+        }
+    }
+}
+
+/// A merge is made once, and git knows whether it is.
+fn check_merged(sandbox: &Sandbox, label: &str) {
+    let repository = sandbox.repository("main");
+    heal(&repository, PATIENCE).expect(label);
+    assert_eq!(heal(&repository, PATIENCE), Ok(Healed::Nothing), "{label}");
+    let merges = || sandbox.git("main", &["rev-list", "--merges", "--count", "HEAD"]);
+    assert_eq!(is_merging(sandbox), merges() == "0\n", "{label}: git knows whether it is made");
+    if is_merging(sandbox) {
+        commit_below(sandbox, &["src"]);
+    }
+    // A person who goes on has nothing left to merge.
+    sandbox.write("main/docs/d.md", "of a person\n");
+    sandbox.git("main", &["commit", "-q", "-a", "-m", "of a person"]);
+    assert_eq!(merges(), "1\n", "{label}");
+    assert_eq!(paths_of(sandbox, "main", "HEAD"), ["docs/d.md"], "{label}");
+    assert_eq!(sandbox.git("main", &["show", "HEAD:src/a.rs"]), "both\n", "{label}");
+    assert_eq!(sandbox.git("main", &["show", "HEAD:docs/new.md"]), "theirs\n", "{label}");
+    assert_eq!(sandbox.git("main", &["status", "--porcelain"]), "", "{label}");
+    sandbox.git("main", &["fsck", "--strict"]);
 }
 
 /// Leaves things as they are between the move of the branch and the change of the index.

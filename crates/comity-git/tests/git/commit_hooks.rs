@@ -5,14 +5,18 @@ use std::os::unix::fs::PermissionsExt;
 
 use comity_git::commit::{CommitOutcome, CommitRequest, Hooks, NotCommitted};
 
-use crate::committing::{ask, ask_for, below, paths_of, request, shown, staged};
+use crate::committing::{ask, ask_for, below, is_merging, merging, paths_of, request, shown, staged};
 use crate::sandbox::Sandbox;
 
-fn with_hook(name: &str, script: &str) -> Sandbox {
-    let sandbox = Sandbox::with(&["src/a.rs", "docs/d.md"]);
+fn write_hook(sandbox: &Sandbox, name: &str, script: &str) {
     let hook = format!("main/.git/hooks/{name}");
     sandbox.write(&hook, &format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(sandbox.path(&hook), fs::Permissions::from_mode(0o755)).expect("executable");
+}
+
+fn with_hook(name: &str, script: &str) -> Sandbox {
+    let sandbox = Sandbox::with(&["src/a.rs", "docs/d.md"]);
+    write_hook(&sandbox, name, script);
     sandbox.write("main/docs/d.md", "staged by somebody\n");
     sandbox.git("main", &["add", "docs/d.md"]);
     sandbox.write("main/src/a.rs", "ours\n");
@@ -96,4 +100,46 @@ fn a_hook_without_anything_to_commit_does_not_run() {
     assert!(matches!(ask_with_hooks(&sandbox), Ok(CommitOutcome::Nothing(_))));
     assert!(!sandbox.path("main/ran").exists());
     assert_eq!(paths_of(&sandbox, "main", "HEAD").len(), 2);
+}
+
+#[test]
+fn hooks_run_for_a_merge_that_is_finished() {
+    let sandbox = merging();
+    write_hook(&sandbox, "pre-commit", "echo formatted > src/a.rs; git add src/a.rs");
+    write_hook(&sandbox, "commit-msg", "echo 'Reviewed-by: a hook' >> \"$1\"");
+    assert!(matches!(ask_with_hooks(&sandbox), Ok(CommitOutcome::Committed(_))));
+    assert_eq!(sandbox.git("main", &["show", "HEAD:src/a.rs"]), "formatted\n");
+    assert_eq!(sandbox.git("main", &["show", "HEAD:docs/new.md"]), "theirs\n");
+    let shown = sandbox.git("main", &["log", "-1", "--format=%P%n%B"]);
+    let (parents, message) = shown.split_once('\n').expect("lines");
+    assert_eq!((parents.split(' ').count(), message.trim_end()), (2, "work of bob\nReviewed-by: a hook"));
+    assert_eq!(sandbox.git("main", &["status", "--porcelain"]), "");
+
+    let sandbox = merging();
+    write_hook(&sandbox, "pre-commit", "touch ran");
+    let scope = below(&["src"]);
+    ask_for(&sandbox, "main", &request(&scope));
+    assert!(!sandbox.path("main/ran").exists(), "only if asked for");
+}
+
+#[test]
+fn a_hook_may_refuse_a_merge_and_add_nothing_to_it() {
+    let refusing = [("pre-commit", "echo 'no, thanks'; exit 1"), ("commit-msg", "echo 'no, thanks'; exit 1")];
+    for (name, script) in refusing {
+        let sandbox = merging();
+        write_hook(&sandbox, name, script);
+        let not = ask_with_hooks(&sandbox).expect_err("refused").to_string();
+        assert_eq!(not, format!("the hook {name} of the repository refused: no, thanks"));
+        assert!(is_merging(&sandbox), "{name}");
+    }
+    for script in [
+        "echo more > docs/d.md; git add docs",
+        "git update-index --cacheinfo 160000,$(git rev-parse HEAD),src/a.rs",
+    ] {
+        let sandbox = merging();
+        write_hook(&sandbox, "pre-commit", script);
+        let not = ask_with_hooks(&sandbox).expect_err("beyond the scope");
+        assert!(matches!(&not, NotCommitted::BeyondScope { paths } if paths.count == 1), "{script}: {not:?}");
+        assert!(is_merging(&sandbox), "{script}");
+    }
 }

@@ -115,6 +115,27 @@ pub(crate) fn paths_of(sandbox: &Sandbox, dir: &str, commit: &str) -> Vec<String
     lines(sandbox, dir, &args)
 }
 
+/// A merge in `main` that git could not make by itself, and that somebody has resolved since.
+pub(crate) fn merging() -> Sandbox {
+    let sandbox = Sandbox::with(&["src/a.rs", "docs/d.md"]);
+    sandbox.git("main", &["checkout", "-q", "-b", "side"]);
+    sandbox.write("main/src/a.rs", "theirs\n");
+    sandbox.write("main/docs/new.md", "theirs\n");
+    sandbox.git("main", &["add", "--all"]);
+    sandbox.git("main", &["commit", "-q", "-m", "theirs"]);
+    sandbox.git("main", &["checkout", "-q", "trunk"]);
+    sandbox.write("main/src/a.rs", "ours\n");
+    sandbox.git("main", &["commit", "-q", "-a", "-m", "ours"]);
+    assert!(!sandbox.try_git("main", &["merge", "side"]).status.success(), "it conflicts");
+    sandbox.write("main/src/a.rs", "both\n");
+    sandbox
+}
+
+/// Whether git still merges in `main`.
+pub(crate) fn is_merging(sandbox: &Sandbox) -> bool {
+    sandbox.path("main/.git/MERGE_HEAD").exists()
+}
+
 /// Puts so many files into the commit of `main` that git is not asked about all of them. They are not in the worktree.
 pub(crate) fn enlarge(sandbox: &Sandbox) {
     let blob = sandbox.git_reads("main", &["hash-object", "-w", "--stdin"], "bulk\n");

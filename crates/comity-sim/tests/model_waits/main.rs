@@ -323,7 +323,7 @@ fn plans_beside_tabs_and_answers() {
     check(1, 1, &[Kind::Tab, Kind::Answer, Kind::Plan]);
 }
 
-/// Minutes, in a release build: `cargo test --release -p comity-sim --test model_waits -- --ignored`.
+/// Minutes, in a release build: `cargo xtask sim --models`.
 #[test]
 #[ignore = "takes minutes: the whole graph at once"]
 fn everything_at_once() {

@@ -173,7 +173,7 @@ fn server(home: &Home) -> Finding {
         Some((version, _)) => bad(
             "server",
             format!("it is {version}, this program is {own}"),
-            "restart it with: comity down && comity up",
+            "restart it with: comity restart",
         ),
         None => {
             let end =
@@ -235,14 +235,14 @@ fn settings(home: &Home) -> Finding {
     let config = match crate::serve::read_config(home) {
         Ok(config) => config,
         Err(problem) => {
-            return bad("settings", problem, "fix it, and restart the server if one runs: comity down");
+            return bad("settings", problem, "fix it, and restart the server if one runs: comity restart");
         }
     };
     if let Some(file) = changed_since_start(home) {
         return short(
             "settings",
             format!("{} changed since the server started, and doesn't count yet", file.display()),
-            "restart the server with: comity down && comity up",
+            "restart the server with: comity restart",
         );
     }
     match comity_browser::find_firefox(config.browser.path.as_deref()) {

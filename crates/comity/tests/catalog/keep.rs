@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use comity_app::log::{Chain, Stored};
-use comity_core::snapshot::Snapshot;
+use comity_app::log::{Chain, Stored, sealed_world};
 use comity_core::world::Timeouts;
 use comity_core::{TokenHash, World};
 use serde_json::{Value, json};
@@ -106,5 +105,7 @@ fn world_of(lines: &[Value]) -> String {
         };
         world.apply(&stored.record().expect("a record"));
     }
-    json!({ "chain": lines.last().expect("a record")["hash"], "world": Snapshot::of(&world) }).to_string()
+    let hash: TokenHash =
+        lines.last().expect("a record")["hash"].as_str().expect("a text").parse().expect("a hash");
+    String::from_utf8(sealed_world(&world, Chain(hash.0)).expect("a world")).expect("JSON")
 }

@@ -18,9 +18,11 @@ const DAWDLERS: usize = 1_100;
 const DEAF: usize = 3;
 /// How much longer a request may take because of them.
 const DELAY_MAX: Duration = Duration::from_millis(100);
-/// Questions of a round, of which the slowest counts, and rounds, of which the best does.
+/// Questions of a round, of which the slowest counts.
 const QUESTIONS: usize = 20;
-const ROUNDS: usize = 3;
+/// Rounds, and how many of them whatever else this machine does may delay.
+const ROUNDS: usize = 5;
+const DELAYED_MAX: usize = 1;
 /// How long the server has patience with anybody.
 const PATIENCE_OF_SERVER: Duration = Duration::from_secs(20);
 
@@ -53,6 +55,22 @@ pub(crate) fn slowest(place: &Place, address: &str, mut between: impl FnMut()) -
         between();
         [http.max(asked(address)), local.max(asked_locally(place))]
     })
+}
+
+/// Asks in rounds beside others, who delay nobody.
+pub(crate) fn check_not_delayed(
+    place: &Place,
+    address: &str,
+    before: [Duration; 2],
+    mut between: impl FnMut(),
+) {
+    let rounds = [(); ROUNDS].map(|()| slowest(place, address, &mut between));
+    for (door, name) in ["HTTP", "the local socket"].iter().enumerate() {
+        let (before, beside) = (before[door], rounds.map(|round| round[door]));
+        let delayed = beside.iter().filter(|slowest| **slowest >= before + DELAY_MAX).count();
+        eprintln!("{name}: {before:?} alone, {beside:?} beside the others");
+        assert!(delayed <= DELAYED_MAX, "{name}: {beside:?} beside the others, {before:?} alone");
+    }
 }
 
 /// Begins something, and does not go on.
@@ -103,27 +121,20 @@ fn ends(stream: &mut TcpStream) -> bool {
 
 #[test]
 fn clients_that_dawdle_delay_nobody_and_are_disconnected() {
-    crowd_size();
+    if crowd_size("clients_that_dawdle_delay_nobody_and_are_disconnected").is_none() {
+        return;
+    }
     let place = Place::new();
     place.json(&["up"]);
     let address = address(&place);
     let before = slowest(&place, &address, || ());
     let mut dawdlers: Vec<TcpStream> = (0..DAWDLERS).map(|number| dawdle(&address, number)).collect();
-    let rounds = [(); ROUNDS].map(|()| {
-        slowest(&place, &address, || {
-            for stream in dawdlers.iter_mut().skip(1).step_by(5) {
-                // One byte now and then; some are gone already.
-                let _ = stream.write_all(b"x");
-            }
-        })
+    check_not_delayed(&place, &address, before, || {
+        for stream in dawdlers.iter_mut().skip(1).step_by(5) {
+            // One byte now and then; some are gone already.
+            let _ = stream.write_all(b"x");
+        }
     });
-    for (door, name) in ["HTTP", "the local socket"].iter().enumerate() {
-        // Whatever else this machine does delays one round or another.
-        let beside = rounds.iter().map(|round| round[door]).min().expect("rounds");
-        let before = before[door];
-        eprintln!("{name}: {before:?} alone, {beside:?} beside {DAWDLERS} that dawdle");
-        assert!(beside < before + DELAY_MAX, "{name}: {beside:?} beside dawdlers, {before:?} alone");
-    }
     let until = Instant::now() + PATIENCE_OF_SERVER + PATIENCE;
     let reads = |at: usize| at % 25 != DEAF;
     let readers = dawdlers.iter().enumerate().filter(|(at, _)| reads(*at));

@@ -99,3 +99,53 @@ fn a_merge_by_a_git_that_outlived_its_server_is_recorded() {
 fn killed_after_its_record_a_merge_is_answered_as_it_was_made() {
     check("recorded", false, 0);
 }
+
+/// Ann has resolved a merge that a person has begun in the main worktree.
+fn resolve(stage: &Stage) {
+    stage.git(&["checkout", "--quiet", "-b", "side"]);
+    stage.change("src/a.rs", "theirs\n");
+    stage.change("src/theirs.rs", "theirs\n");
+    stage.git(&["add", "--all"]);
+    stage.git(&["commit", "--quiet", "--message=Theirs"]);
+    stage.git(&["checkout", "--quiet", "main"]);
+    stage.change("src/a.rs", "ours\n");
+    stage.git(&["commit", "--quiet", "--all", "--message=Ours"]);
+    let merging = stage.place.program("git").args(["merge", "side"]).output().expect("git runs");
+    assert!(!merging.status.success(), "it conflicts");
+    stage.place.json_as(&stage.ann, &["lock", "src/a.rs"]);
+    stage.change("src/a.rs", "both\n");
+}
+
+#[test]
+fn killed_around_a_merge_that_is_finished_by_hand() {
+    let moments = [
+        ("intended", false, 1),
+        ("before", false, 1),
+        ("after", true, 0),
+        ("moved", true, 0),
+        ("recorded", false, 0),
+    ];
+    for (at, recovered, undone) in moments {
+        let stage = Stage::new();
+        resolve(&stage);
+        stage.plant(at);
+        let made = stage.place.json_as(&stage.ann, &["commit", "-m", "Merge side"]);
+        let commit = made["commit"].as_str().unwrap_or_else(|| panic!("{at}: {made}"));
+        assert_eq!(stage.git(&["rev-parse", "HEAD"]).trim(), commit, "{at}");
+        assert_eq!(
+            stage.git(&["log", "-1", "--format=%P"]).trim().split(' ').count(),
+            2,
+            "{at}: both parents"
+        );
+        assert_eq!(stage.git(&["rev-list", "--merges", "--count", "HEAD"]).trim(), "1", "{at}");
+        let merging = stage.place.repo.join(".git/MERGE_HEAD");
+        assert!(!merging.exists(), "{at}: git takes it for unfinished");
+        assert_eq!(stage.git(&["status", "--porcelain"]), "", "{at}");
+        let recorded = stage.place.log_of("file_commit");
+        assert_eq!(recorded.len(), 1, "{at}: {recorded:?}");
+        assert_eq!(recorded[0]["details"]["commit"]["id"], commit, "{at}");
+        assert_eq!(recorded[0]["details"]["recovered"] == json!(true), recovered, "{at}: {recorded:?}");
+        assert_eq!(stage.place.log_of("move_undone").len(), undone, "{at}");
+        stage.place.json(&["log", "verify"]);
+    }
+}

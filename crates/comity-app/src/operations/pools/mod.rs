@@ -182,8 +182,8 @@ fn those_that_exist(world: &World) -> String {
     let leased = world.pools.iter().filter(|pool| pool.kind == PoolKind::Lease);
     let names: Vec<&str> = leased.map(|pool| &*pool.name).collect();
     match names.is_empty() {
-        true => "no pool is configured; see: comity lease --help (new settings count after: comity down)"
+        true => "no pool is configured; see: comity lease --help (new settings count after: comity restart)"
             .to_owned(),
-        false => format!("there are: {} (new settings count after: comity down)", names.join(", ")),
+        false => format!("there are: {} (new settings count after: comity restart)", names.join(", ")),
     }
 }

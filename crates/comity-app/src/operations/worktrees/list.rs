@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::failure;
+use super::restore::forget_restored;
 use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -72,6 +73,7 @@ impl Operation for ListWorktrees {
         let place = app.projects().place(caller)?;
         let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
         forget_reservations(app, &driver, place.project());
+        forget_restored(app, &driver, place.project());
         let (listed, trashed) = (driver.list().map_err(failure)?, driver.trashed().map_err(failure)?);
         // What is being made ready for the next one is no leftover.
         let is_quiet = driver.pool_is_quiet();

@@ -2,9 +2,11 @@
 
 use comity_core::next_call::Argument;
 use std::fmt;
+use std::path::Path;
 
 use comity_core::worktrees::{WorktreeAsk, WorktreeInfo};
-use comity_core::{Ask, Refusal};
+use comity_core::{Ask, ProjectId, Refusal};
+use comity_git::worktree::Driver;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,7 @@ use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::worktrees::ListWorktrees;
+use crate::planted_panic::panic_at;
 
 /// Restore a worktree from the trash, complete.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -37,11 +40,12 @@ impl Operation for WorktreeRestore {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeBack>, Failure> {
         let place = app.projects().place(caller)?;
+        let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
+        forget_restored(app, &driver, place.project());
         if let Some(WorktreeInfo { slug, path, branch, .. }) = made_before(app, caller) {
             let branch = (!branch.is_empty()).then(|| branch.into());
             return Ok(Plan::Answer(WorktreeBack { slug: slug.into(), path: path.into(), branch }));
         }
-        let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
         let trashed = driver.trashed().map_err(failure)?;
         let is_meant = |slug: Option<&str>, id: &str| match self.slug.as_deref() {
             None => true,
@@ -56,7 +60,7 @@ impl Operation for WorktreeRestore {
                 next_call::<ListWorktrees>([("trash", Argument::Yes)])
             ),
         })?;
-        let restored = driver.restore(&newest.id).map_err(failure)?;
+        let restored = driver.bring_back(&newest.id).map_err(failure)?;
         let slug = newest.slug.as_ref().map_or(newest.id.as_str(), |slug| slug.as_str()).to_owned();
         let path = restored.path.to_string_lossy().into_owned();
         let branch = restored.branch.map(|branch| branch.as_str().to_owned());
@@ -72,8 +76,24 @@ impl Operation for WorktreeRestore {
             branch: branch.clone().unwrap_or_default().into(),
             base: base.unwrap_or_default().into(),
         });
+        panic_at("worktree-back");
         ask_with_key(app, caller, Ask::Worktree(WorktreeAsk::Add { project: place.project(), tree }))?;
+        // Only now: after a crash before this, who asks again finds it in the trash.
+        forget_restored(app, &driver, place.project());
         Ok(Plan::Answer(WorktreeBack { slug, path, branch }))
+    }
+}
+
+/// What is back and recorded as somebody's is no more in the trash, whenever the server died after that.
+pub(super) fn forget_restored(app: &Application, driver: &Driver, project: ProjectId) {
+    let world = app.engine().world();
+    let is_known = |path: &Path| world.worktrees.of(project).any(|it| Path::new(&*it.tree.path) == path);
+    let back = driver.trashed().unwrap_or_default().into_iter().filter(|one| one.is_back);
+    for one in back.filter(|one| is_known(&one.path)) {
+        if let Err(problem) = driver.end_restore(&one.id) {
+            // The next look at the list does it.
+            eprintln!("comity: {} is back, but still in the trash: {problem}", one.path.display());
+        }
     }
 }
 

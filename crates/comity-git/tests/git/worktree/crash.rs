@@ -209,6 +209,52 @@ fn while_a_worktree_is_removed() {
 }
 
 #[test]
+fn while_a_worktree_comes_back() {
+    use WorktreeStep::{BroughtBack, EntryBack, FilesBack, RefsBack};
+    for step in [EntryBack, FilesBack, RefsBack, BroughtBack] {
+        let yard = project();
+        yard.make_with("ann", &setup());
+        commit(&yard, ANN, "work");
+        yard.sandbox.git("main", &["merge", "-q", "comity/ann"]);
+        let git_dir = yard.git_dir(ANN);
+        let state = |yard: &Yard| {
+            (yard.snapshot(ANN), yard.snapshot(&git_dir), yard.sandbox.git("main", &["for-each-ref"]))
+        };
+        let before = state(&yard);
+        let trashed = yard.driver.remove(yard.prove(ANN).expect("clean")).expect("removed");
+        let yard = dying(yard, step);
+        dies(|| drop(yard.driver.restore(&trashed.id)));
+        let yard = yard.reopen();
+        yard.sandbox.git("main", &["worktree", "prune", "--expire=now"]);
+        yard.driver.recover().expect("recovered");
+        let found = yard.driver.trashed().expect("a list");
+        assert_eq!(found.len(), 1, "{step:?}: it can be asked for again");
+        assert_eq!(found[0].is_back, step == BroughtBack, "{step:?}");
+        let restored = yard.driver.restore(&trashed.id).expect("restored");
+        let branch = restored.branch.map(|branch| branch.as_str().to_owned());
+        assert_eq!(branch.as_deref(), Some("comity/ann"), "{step:?}");
+        assert_eq!(state(&yard), before, "{step:?}");
+        assert_eq!(yard.driver.leftovers(), Ok(vec![]), "{step:?}");
+        assert_eq!(yard.driver.trashed(), Ok(vec![]), "{step:?}");
+    }
+}
+
+#[test]
+fn work_that_was_done_after_a_worktree_came_back_stays() {
+    let yard = project();
+    yard.make_with("ann", &setup());
+    let trashed = yard.driver.remove(yard.prove(ANN).expect("clean")).expect("removed");
+    let yard = dying(yard, WorktreeStep::BroughtBack);
+    dies(|| drop(yard.driver.restore(&trashed.id)));
+    let yard = yard.reopen();
+    commit(&yard, ANN, "later");
+    let before = (yard.snapshot(ANN), yard.sandbox.git(ANN, &["symbolic-ref", "HEAD"]));
+    yard.driver.restore(&trashed.id).expect("restored");
+    assert_eq!((yard.snapshot(ANN), yard.sandbox.git(ANN, &["symbolic-ref", "HEAD"])), before);
+    assert_eq!(yard.driver.trashed(), Ok(vec![]));
+}
+
+#[test]
 fn a_removal_that_was_interrupted_can_be_asked_for_again() {
     use WorktreeStep::{
         BranchRemoved, CommitSaved, EntryMoved, FilesMoved, LinksRemoved, Locked, RemovalRecorded,
