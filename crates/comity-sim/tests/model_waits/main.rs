@@ -323,10 +323,12 @@ fn plans_beside_tabs_and_answers() {
     check(1, 1, &[Kind::Tab, Kind::Answer, Kind::Plan]);
 }
 
-/// Minutes, in a release build: `cargo test --release -p comity-sim --test model_waits -- --ignored`.
+/// Minutes, in a release build: `COMITY_WHOLE_GRAPH=1 cargo test --release -p comity-sim --test model_waits`.
 #[test]
-#[ignore = "takes minutes: the whole graph at once"]
 fn everything_at_once() {
+    if std::env::var_os("COMITY_WHOLE_GRAPH").is_none() {
+        return comity_skip::skip("the whole graph at once", "takes minutes: set COMITY_WHOLE_GRAPH=1");
+    }
     check(1, 1, &[Kind::Lock, Kind::Tab, Kind::Lease, Kind::Answer, Kind::Work]);
     check(1, 1, &[Kind::Path, Kind::Tab, Kind::Answer, Kind::Work, Kind::Plan, Kind::HandOver]);
     check(1, 2, &[Kind::Path, Kind::Tab, Kind::Answer, Kind::Work]);
