@@ -109,7 +109,8 @@ impl PendingReply {
             trace.end(output);
         }
         let mut line = line(self.id, output, notices, self.wording);
-        if let Some((app, who)) = self.counted.take() {
+        // Who panics may be looking at the world.
+        if let Some((app, who)) = self.counted.take().filter(|_| !self.is_dropped) {
             push_count(&mut line, &app, who);
         }
         if line.len() > FRAME_BYTES_MAX {
