@@ -1,7 +1,7 @@
 //! `cargo xtask build`: the programs as they are shipped, the hook linked statically.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process::{self, Failure, cargo, no_arguments, root};
@@ -11,33 +11,40 @@ const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const EMPTY: &str = "crates/comity-bench/src/bin/comity-empty.rs";
 const IS_STATIC: bool = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
+/// What builds them dynamically.
+const DYNAMIC: &[&str] = &["build", "--release", "-p", "comity-hook"];
 /// The programs that are linked statically.
 const SMALL: [&str; 2] = ["comity-hook", "comity-confine"];
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     no_arguments("build", arguments)?;
-    process::run(&mut cargo(&["build", "--release", "-p", "comity", "-p", "comity-hook"]))?;
+    process::run(&mut cargo(&["build", "--release", "-p", "comity"]))?;
     let release = target_dir().join("release");
-    if IS_STATIC {
-        let own = target_dir().join("static");
-        // A directory of its own: other flags would build everything anew each time.
-        let mut build = cargo(&["build", "--release", "-p", "comity-hook", "--target", TARGET]);
-        match process::run(build.env("RUSTFLAGS", STATIC).env("CARGO_TARGET_DIR", &own)) {
-            Ok(()) => {
-                for name in SMALL {
-                    let from = own.join(TARGET).join("release").join(name);
-                    // Replaced by a rename: a hook that runs right now keeps its file.
-                    let (to, new) = (release.join(name), release.join(format!("{name}.new")));
-                    fs::copy(&from, &new)
-                        .and_then(|_| fs::rename(&new, &to))
-                        .map_err(|error| Failure::new(format!("{}: {error}", to.display())))?;
-                }
-            }
-            // Without the C library's static part the hook works all the same, and starts more slowly.
-            Err(failure) => eprintln!("xtask: the hook stays linked dynamically: {}", failure.says),
-        }
+    if !IS_STATIC {
+        process::run(&mut cargo(DYNAMIC))?;
+    } else if let Err(failure) = small_ones(&release) {
+        // Without the C library's static part the hook works all the same, and starts more slowly.
+        eprintln!("xtask: the hook is linked dynamically: {}", failure.says);
+        process::run(&mut cargo(DYNAMIC))?;
     }
     println!("built {}, with comity-hook and comity-confine beside it", release.join("comity").display());
+    Ok(())
+}
+
+/// Builds the small programs statically, and puts them beside the large one.
+fn small_ones(release: &Path) -> Result<(), Failure> {
+    let own = target_dir().join("static");
+    // A directory of its own: other flags would build everything anew each time.
+    let mut build = cargo(&["build", "--release", "-p", "comity-hook", "--target", TARGET]);
+    process::run(build.env("RUSTFLAGS", STATIC).env("CARGO_TARGET_DIR", &own))?;
+    for name in SMALL {
+        let from = own.join(TARGET).join("release").join(name);
+        // Replaced by a rename: a hook that runs right now keeps its file.
+        let (to, new) = (release.join(name), release.join(format!("{name}.new")));
+        fs::copy(&from, &new)
+            .and_then(|_| fs::rename(&new, &to))
+            .map_err(|error| Failure::new(format!("{}: {error}", to.display())))?;
+    }
     Ok(())
 }
 

@@ -27,7 +27,7 @@ Commands:
   build                             The release programs, the hook linked statically
   test [arguments]                  Run every test; arguments go to the test runner as they are
   check                             Everything CI runs: format, lints, tidy, tests, docs, licences
-  stats                             How much there is to read, and how large the programs are
+  stats [--measure]                 How much there is to read, how large the programs are; --measure builds and times them
   tidy                              The rules of the house that no compiler checks
   bench [CASE...] [--quick]         Measure the figures on the release programs; --help has the rest
   sim [--seconds N] [--seed S]      The seeded simulator, in release mode

@@ -35,7 +35,7 @@ use crate::wording::Wording;
 use crate::worker_pool::WorkerPool;
 use crate::worktree_drivers::Trees;
 pub(crate) use call::plan;
-pub use call::{CallInput, OperationCall, Responder};
+pub use call::{CallInput, CallOutput, OperationCall, Responder};
 use signs_of_life::AtWork;
 
 /// Everything an operation may look at; clones are the same application.

@@ -155,6 +155,10 @@ pub struct CatalogEntry {
     /// Whether its output holds a picture.
     pub has_image: bool,
     pub at_terminal: AtTerminal,
+    /// Whether it can be watched at a terminal, as every list can.
+    is_watched: bool,
+    /// What the inbox calls its entries, before their number, and the word that is this answer.
+    pub(crate) answers: Option<(&'static str, &'static str)>,
     /// The words after `comity`, then the fields that are given without a flag: `lock <paths>`. Empty if it is none of
     /// people's business.
     usage: &'static str,
@@ -162,9 +166,7 @@ pub struct CatalogEntry {
     pub also: &'static [&'static str],
     /// Commands to learn from, without the name of the program.
     pub examples: &'static [&'static str],
-    /// The schema of its input.
     pub input: fn() -> Value,
-    /// The schema of its output.
     pub output: fn() -> Value,
     type_id: fn() -> std::any::TypeId,
     type_name: fn() -> &'static str,
@@ -194,6 +196,12 @@ pub fn entry_of<O: Operation>() -> &'static CatalogEntry {
 /// The name of an operation, for programs that ask it.
 pub fn name_of<O: Operation>() -> &'static str {
     entry_of::<O>().name
+}
+
+/// The operation that offers what waits for an agent.
+pub fn offering() -> &'static CatalogEntry {
+    let found = CATALOG.iter().find(|entry| entry.is_offer);
+    found.unwrap_or_else(|| unreachable!("no operation offers mail"))
 }
 
 /// The call of an operation, for a text that names it.
@@ -231,6 +239,8 @@ impl CatalogEntry {
             is_structured: false,
             has_image: false,
             at_terminal: AtTerminal::Asks,
+            is_watched: false,
+            answers: None,
             usage,
             also: &[],
             examples: &[],
@@ -315,6 +325,15 @@ impl CatalogEntry {
         CatalogEntry { at_terminal, ..self }
     }
 
+    pub(crate) const fn watched(self) -> CatalogEntry {
+        CatalogEntry { is_watched: true, ..self }
+    }
+
+    /// Answers something that the inbox lists.
+    pub(crate) const fn answers(self, prefix: &'static str, answer: &'static str) -> CatalogEntry {
+        CatalogEntry { answers: Some((prefix, answer)), ..self }
+    }
+
     pub(crate) const fn also(self, also: &'static [&'static str]) -> CatalogEntry {
         CatalogEntry { also, ..self }
     }
@@ -326,6 +345,11 @@ impl CatalogEntry {
     /// Whether its answer is kept for who asks again, for the world does not remember what it did.
     pub(crate) fn is_kept(&self) -> bool {
         self.keeps_answer || (self.audience == Audience::Browsing && self.effect != Effect::Reads)
+    }
+
+    /// Whether it can be shown again whenever something happens.
+    pub fn is_watchable(&self) -> bool {
+        self.effect == Effect::Reads && (self.is_watched || self.words().last() == Some("list"))
     }
 
     /// What it does, in a sentence: the doc comment of its struct.

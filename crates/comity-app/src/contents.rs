@@ -32,7 +32,6 @@ pub struct Contents {
 #[derive(Debug)]
 pub struct StoredContent {
     pub hash: ContentHash,
-    /// The bytes.
     pub bytes: Vec<u8>,
 }
 

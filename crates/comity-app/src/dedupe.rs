@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use comity_core::{Key, Principal, Refusal, answers};
 
-use crate::application::Responder;
+use crate::application::{CallOutput, Responder};
 use crate::catalog::next_call;
 use crate::operation::{Failure, Rendered};
 use crate::operations::tabs::TabState;
@@ -17,7 +17,6 @@ const ANSWERS_MAX: usize = 256;
 
 /// Who asked, under which key; that is for one call.
 type Act = (Principal, Key);
-type Output = (Result<Rendered, Failure>, Vec<String>);
 
 /// The acts that run, and the answers of those that are done.
 #[derive(Clone, Default)]
@@ -32,7 +31,7 @@ struct Acts {
 enum CallState {
     /// It runs; these want to know, too.
     Running(Vec<Box<dyn Responder>>),
-    Done(Output),
+    Done(CallOutput),
 }
 
 /// Answers whoever asked first, and all who asked again meanwhile.
@@ -78,7 +77,7 @@ impl Dedupe {
     }
 
     /// Remembers an answer; gives those who wait for it.
-    fn done(&self, act: Act, output: Output) -> Vec<Box<dyn Responder>> {
+    fn done(&self, act: Act, output: CallOutput) -> Vec<Box<dyn Responder>> {
         let mut acts = self.locked();
         acts.done.push_back(act.clone());
         if acts.done.len() > ANSWERS_MAX

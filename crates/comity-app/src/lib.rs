@@ -46,7 +46,7 @@ mod worker_pool;
 pub mod worktree_drivers;
 pub mod worktree_reaper;
 
-pub use application::{Application, CallInput, OperationCall, Responder};
+pub use application::{Application, CallInput, CallOutput, OperationCall, Responder};
 pub use mail_memory::is_mention;
 pub use operation::{Caller, Failure, Rendered};
 pub use wording::Wording;

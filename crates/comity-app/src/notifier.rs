@@ -15,7 +15,6 @@ use crate::application::Application;
 use crate::operations::inbox::InboxEntry;
 use crate::reconciler::{self, Bell, NextLook};
 
-/// The program.
 const PROGRAM: &str = "notify-send";
 /// Things that are shown one by one; of more at a time, only how many they are.
 const SHOWN_MAX: usize = 3;

@@ -41,19 +41,19 @@ pub struct PageSize {
 
 impl PageSize {
     /// The room in an empty page.
-    pub fn room(self) -> Room {
-        Room { left: self, is_empty: true }
+    pub fn room(self) -> PageBudget {
+        PageBudget { left: self, is_empty: true }
     }
 }
 
 /// What is left of a page while it is filled.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct PageBudget {
     left: PageSize,
     is_empty: bool,
 }
 
-impl Room {
+impl PageBudget {
     /// Takes one more, if there is room for it. The first one always fits.
     pub fn takes(&mut self, bytes: usize) -> bool {
         if self.left.records == 0 || (bytes > self.left.bytes && !self.is_empty) {

@@ -63,8 +63,8 @@ impl<Output: 'static> Plan<Output> {
         Plan::asking(
             asks,
             None,
-            Finish::InBatch(Box::new(|said| {
-                let Changed { events, world, now } = said?;
+            Finish::InBatch(Box::new(|outcome| {
+                let Changed { events, world, now } = outcome?;
                 Ok(finish(events, world, now)?)
             })),
         )
@@ -84,7 +84,7 @@ impl<Output: 'static> Plan<Output> {
         asks: Vec<Ask>,
         finish: impl FnOnce(Result<(), Refusal>) -> Output + Send + 'static,
     ) -> Plan<Output> {
-        let finish = Finish::InBatch(Box::new(|said| Ok(finish(said.map(drop)))));
+        let finish = Finish::InBatch(Box::new(|outcome| Ok(finish(outcome.map(drop)))));
         Plan::asking(asks, Some(who), finish)
     }
 
@@ -107,7 +107,7 @@ impl<Output: 'static> Plan<Output> {
             Plan::Instead { operation, input } => Plan::Instead { operation, input },
             Plan::Change(Change { asks, on_behalf_of, when, finish }) => {
                 let finish = match finish {
-                    Finish::InBatch(finish) => Finish::InBatch(Box::new(|said| turn(finish(said)?))),
+                    Finish::InBatch(finish) => Finish::InBatch(Box::new(|outcome| turn(finish(outcome)?))),
                     Finish::OnWorker(go_on) => {
                         Finish::OnWorker(Box::new(|app, events| turn(go_on(app, events)?)))
                     }

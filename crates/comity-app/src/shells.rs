@@ -21,12 +21,12 @@ pub(crate) struct Shells(Mutex<BTreeMap<AgentId, AgentShell>>);
 struct AgentShell {
     /// What its hook has let pass and what has not ended.
     running: Vec<String>,
-    confined: Option<Reach>,
+    confined: Option<WriteAccess>,
 }
 
 /// What the commands of an agent could write to when they were last seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Reach {
+pub(crate) enum WriteAccess {
     /// What nobody else holds.
     Unheld,
     /// Nothing: it was in plan mode.
@@ -56,7 +56,7 @@ impl Shells {
     }
 
     /// `comity-confine` asks for an agent, about to become what these words run, which can write to so much.
-    pub(crate) fn started(&self, agent: AgentId, reach: Reach, words: impl FnOnce() -> Vec<String>) {
+    pub(crate) fn started(&self, agent: AgentId, reach: WriteAccess, words: impl FnOnce() -> Vec<String>) {
         let mut all = self.all();
         let Some(shell) = all.get_mut(&agent).filter(|shell| shell.confined != Some(reach)) else { return };
         let [command] = &shell.running[..] else { return };
@@ -66,7 +66,7 @@ impl Shells {
     }
 
     /// What commands of an agent can write to, if they were seen.
-    pub(crate) fn reach(&self, agent: AgentId) -> Option<Reach> {
+    pub(crate) fn reach(&self, agent: AgentId) -> Option<WriteAccess> {
         self.all().get(&agent).and_then(|shell| shell.confined)
     }
 
@@ -89,16 +89,16 @@ mod tests {
     }
 
     /// What is known of a shell after these commands were let pass, and these words came.
-    fn check(commands: &[&str], words: &[&str], expected: Option<Reach>) {
+    fn check(commands: &[&str], words: &[&str], expected: Option<WriteAccess>) {
         let shells = Shells::default();
         commands.iter().for_each(|command| shells.began(id(1), command, |_| true));
-        shells.started(id(1), Reach::Unheld, || words.iter().map(|word| (*word).to_owned()).collect());
+        shells.started(id(1), WriteAccess::Unheld, || words.iter().map(|word| (*word).to_owned()).collect());
         assert_eq!(shells.reach(id(1)), expected, "{commands:?}: {words:?}");
     }
 
     #[test]
     fn a_command_that_comes_back_is_seen() {
-        let seen = Some(Reach::Unheld);
+        let seen = Some(WriteAccess::Unheld);
         check(&["pwd"], &["--again", "/bin/bash", "bash", "-lc", "pwd"], seen);
         check(&["echo 'a b'"], &["source x; eval 'echo '\\''a b'\\''' < /dev/null && pwd -P"], seen);
         check(&[], &["--again", "/bin/bash", "bash", "-c", "pwd"], None);
@@ -113,13 +113,13 @@ mod tests {
         let shells = Shells::default();
         let again = || vec!["pwd".to_owned()];
         shells.began(id(1), "pwd", |_| true);
-        shells.started(id(1), Reach::Unheld, again);
+        shells.started(id(1), WriteAccess::Unheld, again);
         shells.ended(id(1));
-        shells.started(id(1), Reach::Nothing, again);
-        assert_eq!(shells.reach(id(1)), Some(Reach::Unheld), "nothing ran");
+        shells.started(id(1), WriteAccess::Nothing, again);
+        assert_eq!(shells.reach(id(1)), Some(WriteAccess::Unheld), "nothing ran");
         shells.began(id(1), "pwd", |_| true);
-        shells.started(id(1), Reach::Nothing, again);
-        assert_eq!(shells.reach(id(1)), Some(Reach::Nothing));
+        shells.started(id(1), WriteAccess::Nothing, again);
+        assert_eq!(shells.reach(id(1)), Some(WriteAccess::Nothing));
         shells.began(id(2), "pwd", |agent| agent != id(1));
         assert_eq!(shells.reach(id(1)), None, "it has left");
     }

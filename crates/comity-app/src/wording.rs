@@ -8,9 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::catalog::{self, CatalogEntry, entry_of, name_of};
 use crate::operation::Audience;
-use crate::operations::control::{ApproveShutdown, RejectShutdown};
 use crate::operations::inbox::AnswerInbox;
-use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, RejectPlan};
 
 /// Before a refusal that a model reads: it may take any no for a malfunction.
 pub const REFUSED: &str = "Comity refused this; nothing is broken: ";
@@ -66,6 +64,12 @@ impl Wording {
 
     fn say(self, call: &NextCall) -> String {
         let Some(entry) = catalog::find(&call.operation) else { return call.as_function(&call.operation) };
+        debug_assert_eq!(
+            unknown_field(entry, call),
+            None,
+            "a text names a field that {} has not",
+            entry.name
+        );
         match self {
             Wording::Commands => command(entry, call),
             Wording::Requests => request(entry, call),
@@ -80,17 +84,16 @@ impl Wording {
     }
 }
 
+/// A field of a call that the operation does not take.
+fn unknown_field<'c>(entry: &CatalogEntry, call: &'c NextCall) -> Option<&'c str> {
+    let schema = (entry.input)();
+    let is_unknown = |field: &&str| schema["properties"].get(field).is_none();
+    call.arguments.iter().map(|(field, _)| field.as_str()).find(is_unknown)
+}
+
 /// `answer(entry="p12", answer="allow")`: what answers something in the inbox needs no tool of its own.
 fn answer(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
-    let (prefix, word) = match () {
-        () if entry.is::<ApproveShutdown>() => ("s-", "approve"),
-        () if entry.is::<RejectShutdown>() => ("s-", "reject"),
-        () if entry.is::<AllowRequest>() => ("p", "allow"),
-        () if entry.is::<DenyRequest>() => ("p", "deny"),
-        () if entry.is::<ApprovePlan>() => ("plan", "approve"),
-        () if entry.is::<RejectPlan>() => ("plan", "reject"),
-        () => return None,
-    };
+    let (prefix, word) = entry.answers?;
     let id = call.values("id").into_iter().chain(call.values("request")).next()?;
     let mut arguments = vec![("entry", format!("{prefix}{id}").into()), ("answer", word.into())];
     let reasons = ["reason", "feedback"].into_iter().flat_map(|field| call.values(field));
@@ -115,11 +118,9 @@ fn command(entry: &CatalogEntry, call: &NextCall) -> String {
         if entry.operands().any(|operand| operand == field) {
             continue;
         }
-        match &**field {
-            "message" => add("-m"),
-            // The command line has one word for why.
-            "feedback" | "rationale" => add("--reason"),
-            field => add(&format!("--{}", kebab(field))),
+        match short_flag(field) {
+            Some(short) => add(&format!("-{short}")),
+            None => add(&format!("--{}", flag(field))),
         }
         if *value != Argument::Yes {
             call.values(field).iter().for_each(|value| add(&shell_word(value)));
@@ -162,8 +163,31 @@ fn json(value: &Argument) -> Value {
     }
 }
 
-fn kebab(field: &str) -> String {
-    field.replace('_', "-")
+/// The flag for a field: `tabId` and `depends_on` become `tab-id` and `depends-on`.
+pub fn flag(field: &str) -> String {
+    match field {
+        // One word for why, everywhere.
+        "rationale" | "feedback" => "reason".to_owned(),
+        field => kebab(field),
+    }
+}
+
+/// The short flag for a field: everybody expects `-m` of whatever takes a message.
+pub fn short_flag(field: &str) -> Option<char> {
+    (field == "message").then_some('m')
+}
+
+/// `tab-id` of `tabId`, and `depends-on` of `depends_on`.
+pub fn kebab(field: &str) -> String {
+    let mut kebab = String::new();
+    for c in field.chars() {
+        match c {
+            '_' => kebab.push('-'),
+            c if c.is_uppercase() => kebab.extend(['-'].into_iter().chain(c.to_lowercase())),
+            c => kebab.push(c),
+        }
+    }
+    kebab
 }
 
 #[cfg(test)]
@@ -222,6 +246,19 @@ mod tests {
                 TaskGet(id="t1")
                 GET /api/tasks/t1"#]],
         );
+    }
+
+    #[cfg(debug_assertions)]
+    #[test]
+    #[should_panic(expected = "a field that lock has not")]
+    fn a_field_that_nobody_takes_is_found() {
+        Wording::Tools.spell(&NextCall::of("lock", [("path", "src/a.rs".into())]).to_string());
+    }
+
+    #[test]
+    fn flags_are_spelled_as_the_command_line_has_them() {
+        assert_eq!(["tabId", "depends_on", "feedback"].map(flag), ["tab-id", "depends-on", "reason"]);
+        assert_eq!(["message", "reason"].map(short_flag), [Some('m'), None]);
     }
 
     #[test]

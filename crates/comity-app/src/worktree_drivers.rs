@@ -17,12 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Drivers by the common git directory of their project.
 #[derive(Default)]
 pub struct Trees {
-    projects: Mutex<HashMap<PathBuf, Tended>>,
+    projects: Mutex<HashMap<PathBuf, ProjectWorktreeDriver>>,
 }
 
 /// The worktrees of one project.
 #[derive(Clone)]
-struct Tended {
+struct ProjectWorktreeDriver {
     driver: Arc<Driver>,
     /// Held while it is found out whether a worktree can go, and while it goes.
     removal: Arc<Mutex<()>>,
@@ -40,7 +40,7 @@ impl Trees {
         config: &Config,
         common_dir: &Path,
     ) -> Result<(Arc<Driver>, Arc<Mutex<()>>), Failure> {
-        let Tended { driver, removal } = self.tended(config, common_dir)?;
+        let ProjectWorktreeDriver { driver, removal } = self.tended(config, common_dir)?;
         Ok((driver, removal))
     }
 
@@ -49,7 +49,7 @@ impl Trees {
         home(config, common_dir).is_dir()
     }
 
-    fn tended(&self, config: &Config, common_dir: &Path) -> Result<Tended, Failure> {
+    fn tended(&self, config: &Config, common_dir: &Path) -> Result<ProjectWorktreeDriver, Failure> {
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tended) = projects.get(common_dir) {
             return Ok(tended.clone());
@@ -57,7 +57,7 @@ impl Trees {
         let places = Places::within(&home(config, common_dir));
         let opened = Driver::open(common_dir, &places, PATIENCE);
         let driver = Arc::new(opened.map_err(|no| Failure::Fault(no.to_string()))?);
-        let tended = Tended { driver, removal: Arc::default() };
+        let tended = ProjectWorktreeDriver { driver, removal: Arc::default() };
         projects.insert(common_dir.to_owned(), tended.clone());
         Ok(tended)
     }

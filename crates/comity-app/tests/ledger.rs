@@ -12,6 +12,9 @@ use comity_core::{Ask, Principal};
 use serde_json::json;
 use support::{App, Place};
 
+/// How long something may take that is sure to happen.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Fills the log until it has at least `count` records.
 fn fill(app: &App, count: u64) {
     let Principal::Agent(agent) = app.join("filler") else { panic!("an agent") };
@@ -270,7 +273,7 @@ fn who_is_killed_again_and_again_starts_with_few_records_that_are_not_sealed() {
     let house = app.app.engine().run_housekeeping(Arc::clone(&reader), None).expect("a thread");
     let begun = Instant::now();
     while reader.segments().sealed_up_to() == 0 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "nothing was sealed");
+        assert!(begun.elapsed() < PATIENCE, "nothing was sealed");
         std::thread::yield_now();
     }
     app.app.engine().stop();

@@ -217,7 +217,9 @@ fn what_texts_call_exists_and_nothing_is_spelled_by_hand() {
     for (_, text) in &sources {
         for row in text.split("CatalogEntry::of::<").skip(1) {
             let (of, rest) = row.split_once('>').expect("a type");
-            by_type.insert(of.to_owned(), rest.split('"').nth(1).expect("a name").to_owned());
+            let name = rest.trim_start_matches(['(', ' ']).split(',').next().expect("a name");
+            let constant = name.strip_prefix("calls::").map(str::to_lowercase);
+            by_type.insert(of.to_owned(), constant.unwrap_or_else(|| name.trim_matches('"').to_owned()));
         }
     }
     let (mut calls, mut wrong) = (0, Vec::new());
@@ -228,7 +230,7 @@ fn what_texts_call_exists_and_nothing_is_spelled_by_hand() {
             begins
                 .map(|(at, _)| &text[at + mark.len()..])
                 .filter_map(|rest| {
-                    let end = rest.find(['>', '"'])?;
+                    let end = rest.find(['>', '"', ','])?;
                     Some((rest[..end].to_owned(), arguments(&rest[end..])))
                 })
                 .collect()
@@ -238,7 +240,10 @@ fn what_texts_call_exists_and_nothing_is_spelled_by_hand() {
             let of = of.trim_start_matches("super::").to_owned();
             (by_type.get(&of).cloned().unwrap_or(of), arguments)
         });
-        for (operation, arguments) in by_name.chain(typed) {
+        let constants =
+            ["call(calls::", "NextCall::of(calls::", "of_path(calls::"].into_iter().flat_map(named);
+        let constants = constants.map(|(constant, arguments)| (constant.to_lowercase(), arguments));
+        for (operation, arguments) in by_name.chain(typed).chain(constants) {
             calls += 1;
             let Some(entry) = catalog::find(&operation) else {
                 wrong.push(format!("{}: there is no operation {operation}", file.display()));

@@ -19,7 +19,7 @@ const WRITE_MAX: Duration = Duration::from_secs(20);
 /// Writes, one message at a time.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    socket: Mutex<WebSocket<Patient>>,
+    socket: Mutex<WebSocket<RetryingStream>>,
     stream: UnixStream,
 }
 
@@ -47,8 +47,9 @@ pub(crate) fn begin(stream: UnixStream, deadline: &Deadline) -> Result<(Sender, 
                 .max_frame_size(Some(MESSAGE_BYTES_MAX)),
         )
     };
-    let (writer, _) = tungstenite::client::client_with_config("ws://localhost/", Patient(writes), config())
-        .map_err(|error| failed(&error))?;
+    let (writer, _) =
+        tungstenite::client::client_with_config("ws://localhost/", RetryingStream(writes), config())
+            .map_err(|error| failed(&error))?;
     // Firefox says nothing before it is asked, so the handshake has left no bytes behind.
     let reader = WebSocket::from_raw_socket(OnlyReads(reads), Role::Client, config());
     Ok((Sender { socket: Mutex::new(writer), stream }, Receiver { socket: reader }))
@@ -72,7 +73,7 @@ impl Sender {
         })
     }
 
-    fn locked(&self) -> MutexGuard<'_, WebSocket<Patient>> {
+    fn locked(&self) -> MutexGuard<'_, WebSocket<RetryingStream>> {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,15 +99,15 @@ impl Receiver {
 
 /// A stream whose calls go on after an interruption: a process that is stopped and continued has done nothing wrong.
 #[derive(Debug)]
-struct Patient(UnixStream);
+struct RetryingStream(UnixStream);
 
-impl Read for Patient {
+impl Read for RetryingStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         patiently(|| self.0.read(buffer))
     }
 }
 
-impl Write for Patient {
+impl Write for RetryingStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         patiently(|| self.0.write(bytes))
     }

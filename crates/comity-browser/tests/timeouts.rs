@@ -20,6 +20,7 @@ fn ends_in_time<T: std::fmt::Debug>(what: &str, call: impl FnOnce() -> Result<T,
     let begun = Instant::now();
     let error = call().expect_err(what);
     assert!(matches!(error, BrowserError::Timeout { .. }), "{what}: {error}");
+    // clock: a timeout is what is tested
     assert!((SHORT..LONG).contains(&begun.elapsed()), "{what}");
 }
 

@@ -6,6 +6,7 @@ mod feature;
 mod idle;
 mod joining;
 mod limit;
+mod notices;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +26,7 @@ pub(crate) use idle::works_again;
 pub use joining::check_name;
 use joining::{add_token, attach, join, join_beside, rename};
 use limit::{check_limit, limit};
+pub use notices::AgentTold;
 
 /// What an agent says of itself when it joins.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::calls;
 use crate::commits::{Commit, CommitEvent, short};
 use crate::concerns::agents;
 use crate::decide::AskResult;
@@ -211,7 +212,7 @@ fn settle(world: &World, who: Principal, number: u64, has_moved: bool) -> Result
     let Some(open) = world.moves.open.get(&number) else { return Ok(vec![]) };
     if who != open.by && who != Principal::System {
         let problem = "only who moves a branch says what came of it".into();
-        return Err(Refusal::NotAllowed { problem, hint: format!("look at: {}", call("log", [])) });
+        return Err(Refusal::NotAllowed { problem, hint: format!("look at: {}", call(calls::LOG, [])) });
     }
     let Move { project, branch, old, new, act, .. } = &open.intended;
     if !has_moved {
@@ -243,12 +244,6 @@ fn settle(world: &World, who: Principal, number: u64, has_moved: bool) -> Result
     })
 }
 
-/// In whose name, and under which key, the ledger has what came of a move, whoever found it out.
-pub(crate) fn maker(world: &World, number: u64, has_moved: bool) -> Option<(Principal, Option<&Key>)> {
-    let open = world.moves.open.get(&number).filter(|_| has_moved)?;
-    Some((open.by, open.intended.key.as_ref()))
-}
-
 impl FeatureAsk for MoveAsk {
     fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
         let events = match self {
@@ -260,6 +255,13 @@ impl FeatureAsk for MoveAsk {
 
     fn is_work(&self) -> bool {
         matches!(self, MoveAsk::Intend(_))
+    }
+
+    /// What came of a move is its maker's, whoever found it out.
+    fn maker<'w>(&self, world: &'w World) -> Option<(Principal, Option<&'w Key>)> {
+        let MoveAsk::Settle { number, has_moved: true } = self else { return None };
+        let open = world.moves.open.get(number)?;
+        Some((open.by, open.intended.key.as_ref()))
     }
 }
 

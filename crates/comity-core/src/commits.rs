@@ -1,7 +1,10 @@
 //! Commits that agents made of what they had locked, and commits that went past the guard.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
+use crate::calls;
 use crate::concerns::agents;
 use crate::decide::AskResult;
 use crate::display::counted;
@@ -10,7 +13,6 @@ use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::CANDIDATES_MAX;
 use crate::next_call::call;
-use crate::notices::NoticeKind;
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::sentence::Telling;
@@ -118,25 +120,53 @@ impl UnguardedCommit {
 fn saw(who: Principal, commit: &UnguardedCommit) -> Result<Vec<Event>, Refusal> {
     if who != Principal::System {
         let problem = "only the watcher reports commits that went past the guard".into();
-        return Err(Refusal::NotAllowed { problem, hint: format!("commit with: {}", call("commit", [])) });
+        return Err(Refusal::NotAllowed {
+            problem,
+            hint: format!("commit with: {}", call(calls::COMMIT, [])),
+        });
     }
     let mut commit = commit.clone();
     commit.candidates.truncate(CANDIDATES_MAX);
     Ok(vec![Event::Commit(CommitEvent::Unguarded(Box::new(commit)))])
 }
 
+/// A notice about a commit that went past the guard.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+pub enum CommitTold {
+    /// It has what this agent has locked; `by` says whose it is, as far as anybody can tell.
+    #[serde(rename = "locked_file_committed")]
+    LockedFile { files: String, commit: String, by: String },
+    /// This agent probably made it.
+    #[serde(rename = "committed_past_guard")]
+    PastGuard { files: String, commit: String, holder: String },
+}
+
+impl fmt::Display for CommitTold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommitTold::LockedFile { files, commit, by } => write!(
+                f,
+                "{files}, which you have locked, went past the guard into commit {commit}{by}; look at it with: git show \
+                 {commit}"
+            ),
+            CommitTold::PastGuard { files, commit, holder } => write!(
+                f,
+                "{files}, which {holder} has locked, went past the guard into commit {commit}, probably by you; ask \
+                 {holder}, or take it back with: git revert {commit}"
+            ),
+        }
+    }
+}
+
 /// The holder and the likely author learn of it.
 fn apply(world: &mut World, seq: u64, commit: &UnguardedCommit) {
     let (files, id) = (commit.files(), short(&commit.commit).to_owned());
     let by = by(world, &commit.candidates);
-    world.tell(
-        commit.holder,
-        seq,
-        NoticeKind::LockedFileCommitted { files: files.clone(), commit: id.clone(), by },
-    );
+    world.tell(commit.holder, seq, CommitTold::LockedFile { files: files.clone(), commit: id.clone(), by });
     if let [author] = commit.candidates[..] {
         let holder = world.name_of(commit.holder);
-        let told = NoticeKind::CommittedPastGuard { files, commit: id, holder };
+        let told = CommitTold::PastGuard { files, commit: id, holder };
         world.tell(Principal::Agent(author), seq, told);
     }
 }

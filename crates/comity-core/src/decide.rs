@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::agents;
-use crate::branch_moves::{self, MoveAsk};
 use crate::concerns;
 use crate::event::{Event, Record};
 use crate::features::{Ask, FOLLOW_UPS, FollowUp};
@@ -87,10 +86,7 @@ pub fn run(
     };
     let mut records = Vec::with_capacity(answer.len());
     let from = asker.origin.as_ref();
-    let maker = match ask {
-        Ask::Move(MoveAsk::Settle { number, has_moved }) => branch_moves::maker(world, *number, *has_moved),
-        _ => None,
-    };
+    let maker = ask.feature().maker(world);
     let (by, kept) = maker.map_or((who, key.cloned()), |(maker, key)| (maker, key.cloned()));
     let decided = ask.feature().takes_presence(world);
     for event in &answer {

@@ -6,15 +6,16 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::calls;
 use crate::checks::check_reason;
 use crate::concerns::agents;
 use crate::decide::AskResult;
+use crate::display::visible;
 use crate::event::{Event, EventType, Record, durable};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal};
 use crate::limits::{DECISIONS_MAX, RATIONALE_BYTES_MAX, SUBJECT_BYTES_MAX};
 use crate::next_call::call;
-use crate::notices::NoticeKind;
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::sentence::{Telling, because};
@@ -147,7 +148,7 @@ fn make(world: &World, title: &str, rationale: Option<&str>, pending: bool) -> R
         let problem = format!("{DECISIONS_MAX} decisions wait to be confirmed already");
         return Err(Refusal::LimitReached {
             problem,
-            hint: format!("see them with: {}", call("decisions", [])),
+            hint: format!("see them with: {}", call(calls::DECISIONS, [])),
         });
     }
     let id = DecisionId(world.decisions.last.0 + 1);
@@ -165,7 +166,10 @@ fn settle(
     check_reason(reason.as_deref())?;
     let Some(decision) = world.decisions.get(id) else {
         let problem = format!("there is no decision {id}");
-        return Err(Refusal::NotFound { problem, hint: format!("see them with: {}", call("decisions", [])) });
+        return Err(Refusal::NotFound {
+            problem,
+            hint: format!("see them with: {}", call(calls::DECISIONS, [])),
+        });
     };
     if decision.by == who && who != Principal::Human {
         return Err(Refusal::NotAllowed {
@@ -187,7 +191,7 @@ fn settle(
         let problem = format!("{id} does not wait to be confirmed");
         return Err(Refusal::bad_input(
             problem,
-            format!("see where it stands with: {}", call("decisions", [])),
+            format!("see where it stands with: {}", call(calls::DECISIONS, [])),
         ));
     }
     Ok(vec![Event::Decision(match confirm {
@@ -204,8 +208,24 @@ fn settled(world: &mut World, record: &Record, id: DecisionId, standing: Decisio
     world.tell(
         maker,
         record.seq,
-        NoticeKind::DecisionSettled { id: id.to_string(), title, how: how.into(), by: name },
+        DecisionTold::Settled { id: id.to_string(), title, how: how.into(), by: name },
     );
+}
+
+/// A notice about a decision.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+pub enum DecisionTold {
+    /// Somebody confirmed it, or turned it down.
+    #[serde(rename = "decision_settled")]
+    Settled { id: String, title: String, how: String, by: String },
+}
+
+impl fmt::Display for DecisionTold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DecisionTold::Settled { id, title, how, by } = self;
+        write!(f, "your decision {id} (\"{}\") was {how} by {by}", visible(title))
+    }
 }
 
 impl FeatureAsk for DecisionAsk {

@@ -12,7 +12,7 @@ use crate::control::{self, ControlAsk, ControlEvent};
 use crate::decide::AskResult;
 use crate::decisions::{DecisionAsk, DecisionEvent};
 use crate::event::{EventType, Record};
-use crate::ids::AgentId;
+use crate::ids::{AgentId, Key, Principal};
 use crate::locks::{self, LockAsk, LockEvent};
 use crate::mail::{self, MailAsk, MailEvent};
 use crate::notices::{NoticeAsk, NoticeEvent};
@@ -49,12 +49,22 @@ pub(crate) trait FeatureAsk {
     fn is_look(&self) -> bool {
         false
     }
+
+    /// In whose name, and under which key, the log has what is decided, if that is not who asks.
+    fn maker<'w>(&self, _world: &'w World) -> Option<(Principal, Option<&'w Key>)> {
+        None
+    }
 }
 
 /// What can happen to a feature.
 pub(crate) trait FeatureEvent {
     /// Its names and its durability.
     fn kind(&self) -> EventType;
+
+    /// Whether it may close a circle of who waits for whom, with an agent in it that waits for work.
+    fn may_close_cycle(&self) -> bool {
+        false
+    }
 
     /// Folds it into the world. It cannot fail: it did happen.
     fn apply(&self, world: &mut World, record: &Record);
@@ -68,7 +78,6 @@ pub(crate) trait FeatureEvent {
 
 /// One ask. Whatever is random or comes from outside was added before.
 #[derive(Clone, PartialEq, Debug)]
-#[expect(missing_docs, reason = "each feature says what can be asked of it")]
 pub enum Ask {
     Server(ServerAsk),
     Project(ProjectAsk),
@@ -94,7 +103,6 @@ pub enum Ask {
 /// One change of the world. Those that serde skips are stored without the name of their feature: see `event/stored.rs`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each feature says what can happen to it")]
 pub enum Event {
     #[serde(skip)]
     Server(ServerEvent),

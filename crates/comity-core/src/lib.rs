@@ -8,6 +8,7 @@ pub mod activity;
 pub mod agents;
 pub mod answers;
 pub mod branch_moves;
+pub mod calls;
 mod checks;
 pub mod commits;
 pub mod concerns;

@@ -122,7 +122,6 @@ pub const TASKS_PER_ASK_MAX: usize = 1_000;
 pub const TASK_DEPENDENCIES_MAX: usize = 100;
 /// Paths that one task names.
 pub const TASK_FILES_MAX: usize = 64;
-/// Bytes of a task's title.
 pub const TASK_TITLE_BYTES_MAX: usize = 200;
 /// Bytes of a task's description, of evidence, or of the reason of a failure.
 pub const TASK_TEXT_BYTES_MAX: usize = 16 * 1024;
@@ -198,7 +197,6 @@ pub const PERMISSIONS_WAITING_MAX: usize = 256;
 pub const PERMISSIONS_KEPT_MAX: usize = 1_000;
 /// Permission rules at a time.
 pub const PERMISSION_RULES_MAX: usize = 1_000;
-/// Bytes of a plan.
 pub const PLAN_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of what is said to a plan.
 pub const PLAN_FEEDBACK_BYTES_MAX: usize = 16 * 1024;

@@ -31,7 +31,7 @@ pub enum Argument {
     Yes,
 }
 
-/// The call of an operation by its name in the catalog.
+/// The call of an operation by its name in [`crate::calls`].
 pub(crate) fn call<const N: usize>(operation: &str, arguments: [(&str, Argument); N]) -> NextCall {
     NextCall::of(operation, arguments)
 }

@@ -4,18 +4,25 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agents::AgentTold;
+use crate::commits::CommitTold;
 use crate::decide::AskResult;
+use crate::decisions::DecisionTold;
 use crate::display::visible;
 use crate::event::{Event, EventType, Record, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::AgentId;
+use crate::locks::LockTold;
+use crate::mail::MailTold;
 use crate::people::Asker;
 use crate::pools::PoolTold;
 use crate::refusal::Refusal;
 use crate::sentence::Telling;
 use crate::tasks::TaskTold;
 use crate::time::Timestamp;
+use crate::worktrees::WorktreeTold;
 use crate::world::World;
+use crate::writes::WriteTold;
 
 /// Something that happened to an agent without its doing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -43,175 +50,69 @@ pub enum NoticeEvent {
     Taken { agent: AgentId, up_to: u64 },
 }
 
-/// The kinds of notice.
+/// The kinds of notice: each feature says what its own are about. Those that serde calls untagged have the tag themselves.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum NoticeKind {
-    /// A lock ran out and is free.
-    LockExpired {
-        path: String,
-    },
-    /// A lock ran out over uncommitted work.
-    LockOrphaned {
-        path: String,
-    },
-    /// An agent that the receiver leads left uncommitted work under a lock.
-    WorkOrphaned {
-        path: String,
-        by: String,
-        files: Vec<String>,
-    },
-    /// Somebody took the lock away.
-    LockTaken {
-        path: String,
-        by: String,
-        reason: Option<String>,
-    },
-    /// Somebody gave the lock more time.
-    LockExtended {
-        path: String,
-        by: String,
-    },
-    /// A letter never reached its receiver.
-    MailUndelivered {
-        to: String,
-        id: String,
-        subject: Option<String>,
-    },
-    /// Somebody confirmed a decision, or turned it down.
-    DecisionSettled {
-        id: String,
-        title: String,
-        how: String,
-        by: String,
-    },
-    /// Somebody else wrote to what this agent has locked.
-    LockedFileChanged {
-        path: String,
-        /// By whom, as far as anybody can tell.
-        by: String,
-        others: usize,
-    },
-    /// What this agent has locked is in a commit that went past the guard.
-    LockedFileCommitted {
-        files: String,
-        commit: String,
-        /// By whom, as far as anybody can tell.
-        by: String,
-    },
-    /// This agent probably made a commit of what another has locked.
-    CommittedPastGuard {
-        files: String,
-        commit: String,
-        holder: String,
-    },
-    /// This agent probably wrote to what it has not locked.
-    WroteWithoutLock {
-        path: String,
-        holder: Option<String>,
-        others: usize,
-    },
-    /// A lock came to this agent.
-    LockGiven {
-        path: String,
-        by: String,
-        reason: Option<String>,
-    },
-    /// An agent that the receiver leads has ended.
-    WorkerEnded {
-        name: String,
-        /// completed, failed, terminated or exited.
-        how: String,
-        cause: String,
-    },
     Task(TaskTold),
     Pool(PoolTold),
-    /// A worktree that was released stays.
-    WorktreeKept {
-        slug: String,
-        why: String,
-    },
+    #[serde(untagged)]
+    Lock(LockTold),
+    #[serde(untagged)]
+    Write(WriteTold),
+    #[serde(untagged)]
+    Commit(CommitTold),
+    #[serde(untagged)]
+    Mail(MailTold),
+    #[serde(untagged)]
+    Decision(DecisionTold),
+    #[serde(untagged)]
+    Agent(AgentTold),
+    #[serde(untagged)]
+    Worktree(WorktreeTold),
 }
 
 impl fmt::Display for NoticeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let because = |reason: &Option<String>| {
-            reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default()
-        };
-        let more = |others: usize| match others {
-            0 => String::new(),
-            1 => " (and another file)".to_owned(),
-            more => format!(" (and {more} other files)"),
-        };
         match self {
-            NoticeKind::LockExpired { path } => write!(f, "your lock on {path} has expired"),
-            NoticeKind::LockOrphaned { path } => write!(
-                f,
-                "your lock on {path} has expired over uncommitted work; it is kept until the human or a leader decides, \
-                 or you lock it again"
-            ),
-            NoticeKind::WorkOrphaned { path, by, files } => {
-                let files = match &files[..] {
-                    [] => String::new(),
-                    [only] if only == path => String::new(),
-                    files => format!(" ({})", files.join(", ")),
-                };
-                write!(
-                    f,
-                    "{by} left uncommitted work in {path}{files}; take it over, hand it to somebody, or release it"
-                )
-            }
-            NoticeKind::LockTaken { path, by, reason } => {
-                write!(f, "your lock on {path} was taken away by {by}{}", because(reason))
-            }
-            NoticeKind::MailUndelivered { to, id, subject } => {
-                write!(f, "{to} ended before your letter {id} reached it{}", because(subject))
-            }
-            NoticeKind::DecisionSettled { id, title, how, by } => {
-                write!(f, "your decision {id} (\"{}\") was {how} by {by}", visible(title))
-            }
             NoticeKind::Task(told) => told.fmt(f),
             NoticeKind::Pool(told) => told.fmt(f),
-            NoticeKind::LockExtended { path, by } => {
-                write!(f, "your lock on {path} was given more time by {by}")
-            }
-            NoticeKind::LockedFileChanged { path, by, others } => write!(
-                f,
-                "{path}{}, which you have locked, was changed{by}; read it again before you write to it",
-                more(*others)
-            ),
-            NoticeKind::LockedFileCommitted { files, commit, by } => write!(
-                f,
-                "{files}, which you have locked, went past the guard into commit {commit}{by}; look at it with: git show \
-                 {commit}"
-            ),
-            NoticeKind::CommittedPastGuard { files, commit, holder } => write!(
-                f,
-                "{files}, which {holder} has locked, went past the guard into commit {commit}, probably by you; ask \
-                 {holder}, or take it back with: git revert {commit}"
-            ),
-            NoticeKind::WroteWithoutLock { path, holder: None, others } => write!(
-                f,
-                "{path}{} was changed without a lock, probably by you; lock what you change before you change it",
-                more(*others)
-            ),
-            NoticeKind::WroteWithoutLock { path, holder: Some(holder), others } => write!(
-                f,
-                "{path}{}, which {holder} has locked, was changed, probably by you; leave it to {holder}, and look at \
-                 what you changed",
-                more(*others)
-            ),
-            NoticeKind::LockGiven { path, by, reason } => {
-                write!(f, "the lock on {path} was handed to you by {by}{}", because(reason))
-            }
-            NoticeKind::WorkerEnded { name, how, cause } => {
-                write!(f, "{name}, which you lead, has ended ({how}: {})", visible(cause))
-            }
-            NoticeKind::WorktreeKept { slug, why } => {
-                write!(f, "the worktree {slug} that you released is kept: {}", visible(why))
-            }
+            NoticeKind::Lock(told) => told.fmt(f),
+            NoticeKind::Write(told) => told.fmt(f),
+            NoticeKind::Commit(told) => told.fmt(f),
+            NoticeKind::Mail(told) => told.fmt(f),
+            NoticeKind::Decision(told) => told.fmt(f),
+            NoticeKind::Agent(told) => told.fmt(f),
+            NoticeKind::Worktree(told) => told.fmt(f),
         }
     }
+}
+
+macro_rules! of_features {
+    ($($kind:ident($told:ident)),*) => {
+        $(impl From<$told> for NoticeKind {
+            fn from(told: $told) -> NoticeKind {
+                NoticeKind::$kind(told)
+            }
+        })*
+    };
+}
+
+of_features!(
+    Task(TaskTold),
+    Pool(PoolTold),
+    Lock(LockTold),
+    Write(WriteTold),
+    Commit(CommitTold),
+    Mail(MailTold),
+    Decision(DecisionTold),
+    Agent(AgentTold),
+    Worktree(WorktreeTold)
+);
+
+/// What somebody gave as a reason, behind a sentence.
+pub(crate) fn quoted(reason: &Option<String>) -> String {
+    reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default()
 }
 
 impl FeatureAsk for NoticeAsk {
@@ -243,5 +144,36 @@ impl FeatureEvent for NoticeEvent {
     fn sentence(&self, telling: &Telling<'_>) -> String {
         let NoticeEvent::Taken { agent, .. } = self;
         format!("{} was told what waited for it", telling.agent(*agent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_notices_are_read_and_written_as_ever() {
+        for stored in [
+            r#"{"type":"lock_expired","path":"a"}"#,
+            r#"{"type":"lock_orphaned","path":"a"}"#,
+            r#"{"type":"work_orphaned","path":"a","by":"ann","files":["a"]}"#,
+            r#"{"type":"lock_taken","path":"a","by":"ann","reason":null}"#,
+            r#"{"type":"lock_extended","path":"a","by":"ann"}"#,
+            r#"{"type":"mail_undelivered","to":"ann","id":"m1","subject":"s"}"#,
+            r#"{"type":"decision_settled","id":"d1","title":"t","how":"confirmed","by":"ann"}"#,
+            r#"{"type":"locked_file_changed","path":"a","by":"","others":1}"#,
+            r#"{"type":"locked_file_committed","files":"a","commit":"1a","by":""}"#,
+            r#"{"type":"committed_past_guard","files":"a","commit":"1a","holder":"ann"}"#,
+            r#"{"type":"wrote_without_lock","path":"a","holder":null,"others":0}"#,
+            r#"{"type":"lock_given","path":"a","by":"ann","reason":"r"}"#,
+            r#"{"type":"worker_ended","name":"ann","how":"exited","cause":"c"}"#,
+            r#"{"type":"task","what":"accepted","task":"t","by":"ann"}"#,
+            r#"{"type":"pool","what":"freed","slot":"tab 1","how":"closed"}"#,
+            r#"{"type":"worktree_kept","slug":"s","why":"w"}"#,
+        ] {
+            let kind: NoticeKind = serde_json::from_str(stored).expect(stored);
+            assert_eq!(serde_json::to_string(&kind).expect("JSON"), stored);
+        }
+        assert!(serde_json::from_str::<NoticeKind>(r#"{"type":"lock_lost","path":"a"}"#).is_err());
     }
 }

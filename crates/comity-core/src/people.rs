@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Process, Since, check_name};
+use crate::calls;
 use crate::event::{Event, Record};
 use crate::ids::{Principal, TokenHash};
 use crate::limits::{AGENT_GROUPS_MAX, HUMAN_TOKENS_MAX};
@@ -259,7 +260,7 @@ fn decide(world: &World, who: Principal, ask: &PersonAsk) -> Result<Vec<Event>, 
                 let problem = format!("there is no token {name:?}");
                 return Err(Refusal::NotFound {
                     problem,
-                    hint: format!("list them with: {}", call("tokens", [])),
+                    hint: format!("list them with: {}", call(calls::TOKENS, [])),
                 });
             }
         },
@@ -281,14 +282,14 @@ fn make_token(world: &World, name: &str, hash: TokenHash) -> Result<Vec<Event>, 
     if people.tokens.contains_key(name) {
         let hint = format!(
             "choose another name, or revoke it with: {}",
-            call("token_revoke", [("name", name.into())])
+            call(calls::TOKEN_REVOKE, [("name", name.into())])
         );
         return Err(Refusal::bad_input(format!("there is a token {name:?} already"), hint));
     }
     if people.tokens.len() >= HUMAN_TOKENS_MAX {
         return Err(Refusal::LimitReached {
             problem: format!("there are {HUMAN_TOKENS_MAX} tokens already"),
-            hint: format!("revoke one with: {}", call("token_revoke", [("name", "NAME".into())])),
+            hint: format!("revoke one with: {}", call(calls::TOKEN_REVOKE, [("name", "NAME".into())])),
         });
     }
     if people.token(&hash).is_some() || world.agents.by_token(&hash).is_ok() {

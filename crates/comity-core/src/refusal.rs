@@ -4,6 +4,7 @@ mod holder;
 
 use std::fmt;
 
+use crate::calls;
 use crate::display::visible;
 use crate::ids::AgentId;
 use crate::next_call::call;
@@ -220,40 +221,40 @@ impl Refusal {
             }
             Refusal::Deadlock(_) => "release what the others wait for, then ask again".into(),
             Refusal::NotHeld { holders, .. } if holders.is_empty() => {
-                format!("see what is held with: {}", call("locks", []))
+                format!("see what is held with: {}", call(calls::LOCKS, []))
             }
             Refusal::NotHeld { path, .. } => {
                 let from = [("paths", [path.as_str()].into()), ("from", "AGENT".into())];
-                let release = call("release", from);
+                let release = call(calls::RELEASE, from);
                 format!("its holder releases it; you, as the human or its holder's leader, take it with: {release}")
             }
             Refusal::StaleFence { .. } => "lock it again and look at what changed before you go on".into(),
             Refusal::OutsideRepository { .. } => "give a path inside the repository you are in".into(),
             Refusal::NotARepository { .. } => "go to a git repository, or make one with: git init".into(),
             Refusal::NameTaken { name, .. } => {
-                format!("choose another name, or end that agent with: {}", call("agent_bye", [("agent", name.as_str().into())]))
+                format!("choose another name, or end that agent with: {}", call(calls::AGENT_BYE, [("agent", name.as_str().into())]))
             }
             Refusal::UnknownAgent { live, .. } if live.is_empty() => {
-                format!("no agent is here; one joins with: {}", call("agent_join", [("name", "NAME".into())]))
+                format!("no agent is here; one joins with: {}", call(calls::AGENT_JOIN, [("name", "NAME".into())]))
             }
             Refusal::UnknownAgent { live, .. } => format!("the agents here: {}", live.join(", ")),
-            Refusal::AgentEnded { .. } => format!("join again with: {}", call("agent_join", [("name", "NAME".into())])),
+            Refusal::AgentEnded { .. } => format!("join again with: {}", call(calls::AGENT_JOIN, [("name", "NAME".into())])),
             Refusal::StaleRead { .. } => "read the file again, and write with that change in it".into(),
-            Refusal::StaleAttempt { task, .. } => format!("see whose it is with: {}", call("task_get", [("id", task.as_str().into())])),
+            Refusal::StaleAttempt { task, .. } => format!("see whose it is with: {}", call(calls::TASK_GET, [("id", task.as_str().into())])),
             Refusal::PoolFull(pool) => pool.next_step(),
             Refusal::Ownership { noun, name, .. } => {
                 format!("this {noun} is {name}'s; take one of your own, or write to {name}")
             }
             Refusal::Cycle { .. } => "leave one of these dependencies out".into(),
             Refusal::Unproven { .. } => {
-                let create = call("token_create", [("name", "NAME".into())]);
+                let create = call(calls::TOKEN_CREATE, [("name", "NAME".into())]);
                 format!(
                     "you may look; to act, use a terminal that was open before the agents came, or set COMITY_TOKEN: an \
                      agent gets a token from its leader, a script from you with: {create}"
                 )
             }
             Refusal::NotPresent { lacks, .. } if lacks == PASSPHRASE_MISSING => {
-                format!("give it once in this terminal: {}", call("login", []))
+                format!("give it once in this terminal: {}", call(calls::LOGIN, []))
             }
             Refusal::NotPresent { act, .. } if *act == CHANGES_TOKENS => {
                 "run it in a terminal that no agent is above; a new state directory gets its first token with: comity \
@@ -261,9 +262,9 @@ impl Refusal {
                     .into()
             }
             Refusal::NotPresent { .. } => {
-                format!("run it in a terminal that no agent is above, or give the script a token: {}", call("token_create", [("name", "NAME".into())]))
+                format!("run it in a terminal that no agent is above, or give the script a token: {}", call(calls::TOKEN_CREATE, [("name", "NAME".into())]))
             }
-            Refusal::BadToken => format!("set COMITY_TOKEN to what {} gave, or unset it", call("agent_join", [("name", "NAME".into())])),
+            Refusal::BadToken => format!("set COMITY_TOKEN to what {} gave, or unset it", call(calls::AGENT_JOIN, [("name", "NAME".into())])),
             Refusal::KeyReused => {
                 "use a new key for each call, and repeat a call with its own key and the same input".into()
             }

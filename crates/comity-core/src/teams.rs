@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Agent, check_name};
+use crate::calls;
 use crate::checks::check_reason;
 use crate::concerns::agents;
 use crate::decide::AskResult;
@@ -108,7 +109,7 @@ pub fn must_know(world: &World, name: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let known: Vec<&str> = world.teams.keys().map(|name| &**name).collect();
-    let create = call("team_create", [("name", name.into())]);
+    let create = call(calls::TEAM_CREATE, [("name", name.into())]);
     let hint = match &known[..] {
         [] => format!("create it first: {create}"),
         known => format!("use one of {}, or create it: {create}", known.join(", ")),
@@ -139,7 +140,7 @@ fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> R
         let problem = format!("there are {TEAMS_MAX} teams already");
         return Err(Refusal::LimitReached {
             problem,
-            hint: format!("delete one with: {}", call("team_delete", [("name", "NAME".into())])),
+            hint: format!("delete one with: {}", call(calls::TEAM_DELETE, [("name", "NAME".into())])),
         });
     }
     Ok(vec![Event::Team(TeamEvent::Created {

@@ -7,9 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::event::Event;
 use crate::ids::{AgentId, Fence, Principal, Ticket};
-use crate::locks::LockEvent;
 use crate::refusal::Refusal;
 use crate::world::World;
 use crate::{locks, permissions, pools, tasks};
@@ -223,19 +221,6 @@ pub(crate) fn is_waited_for(world: &World, who: Principal) -> bool {
     locks::waiting_for(world, who).next().is_some()
         || pools::waiting_for(world, who).next().is_some()
         || permissions::waiting_for(world, who).next().is_some()
-}
-
-/// Whether this event may have closed a cycle that includes an agent waiting for work.
-pub(crate) fn may_close_cycle(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Lock(LockEvent::WaitStarted { .. })
-            | Event::Lock(LockEvent::HandedOver { .. })
-            | Event::Lock(LockEvent::Acquired { .. })
-            | Event::Pool(_)
-            | Event::Permission(_)
-            | Event::Task(_)
-    )
 }
 
 impl fmt::Display for WaitedFor<'_> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::activity::{Activity, Want, WantKind};
 use crate::agents::Agent;
+use crate::calls;
 use crate::display::visible;
 use crate::ids::{Principal, ProjectId};
 use crate::inbox;
@@ -94,7 +95,7 @@ impl<'w> Chain<'w> {
         match (lock.hold, lock.holder) {
             (Hold::Orphaned, Principal::Agent(holder)) => {
                 let leader = leader_of(self.world, holder);
-                let adopt = call("adopt", [("paths", [lock.wanted.pattern.readable()].into())]);
+                let adopt = call(calls::ADOPT, [("paths", [lock.wanted.pattern.readable()].into())]);
                 let can = format!("{} can adopt, rescue or release it: {adopt}", self.name(leader));
                 self.push(depth + 1, can, Some(leader));
             }
@@ -215,14 +216,14 @@ impl<'w> Chain<'w> {
                 self.push(depth, text, Some(reviewer));
             }
             TaskState::Paused { since, .. } => {
-                let resume = call("task_resume", [("id", (*task.id).into())]);
+                let resume = call(calls::TASK_RESUME, [("id", (*task.id).into())]);
                 self.push(depth, format!("{id} ({title}) was paused {} ago: {resume}", ago(*since)), None);
             }
             TaskState::Failed { reason, at } => {
                 let decides = inbox::alive(world, task.creator);
                 let text = format!("{id} ({title}) failed {} ago: {}", ago(*at), visible(reason));
                 self.push(depth, text, None);
-                let retry = call("task_retry", [("id", (*task.id).into())]);
+                let retry = call(calls::TASK_RETRY, [("id", (*task.id).into())]);
                 let text = format!("{} can retry or skip it: {retry}", self.name(decides));
                 self.push(depth + 1, text, Some(decides));
             }
@@ -256,7 +257,7 @@ impl<'w> Chain<'w> {
             return self.task(other, depth + 1);
         }
         let role = visible(task.role());
-        let assign = call("task_assign", [("id", (*task.id).into()), ("to", "AGENT".into())]);
+        let assign = call(calls::TASK_ASSIGN, [("id", (*task.id).into()), ("to", "AGENT".into())]);
         let text = format!("{id} ({title}) is ready, and no {role} has asked for work: {assign}");
         self.push(depth, text, None);
     }

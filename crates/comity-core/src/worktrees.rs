@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::calls;
 use crate::event::Event;
 use crate::ids::{Principal, ProjectId};
 use crate::limits::{KEPT_CHARS_MAX, WORKTREES_MAX};
@@ -14,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::world::World;
 
-pub use feature::{WorktreeAsk, WorktreeEvent};
+pub use feature::{WorktreeAsk, WorktreeEvent, WorktreeTold};
 
 /// A worktree of a project, as it was made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -121,7 +122,7 @@ fn add(world: &World, project: ProjectId, tree: &WorktreeInfo) -> Result<Vec<Eve
         let problem = format!("there are {WORKTREES_MAX} worktrees already");
         return Err(Refusal::LimitReached {
             problem,
-            hint: format!("remove some with: {}", call("worktree_remove", [("slug", "SLUG".into())])),
+            hint: format!("remove some with: {}", call(calls::WORKTREE_REMOVE, [("slug", "SLUG".into())])),
         });
     }
     Ok(vec![Event::Worktree(WorktreeEvent::Added { project, tree: tree.clone() })])
@@ -131,7 +132,7 @@ fn add(world: &World, project: ProjectId, tree: &WorktreeInfo) -> Result<Vec<Eve
 fn release(world: &World, who: Principal, project: ProjectId, slug: &str) -> Result<Vec<Event>, Refusal> {
     let worktree = world.worktrees.get(project, slug).ok_or_else(|| Refusal::NotFound {
         problem: format!("there is no worktree {slug:?}"),
-        hint: format!("see which there are with: {}", call("worktree_list", [])),
+        hint: format!("see which there are with: {}", call(calls::WORKTREE_LIST, [])),
     })?;
     may_change(world, who, worktree)?;
     match worktree.released {

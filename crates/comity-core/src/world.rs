@@ -145,10 +145,10 @@ impl World {
         record.event.feature().apply(self, record);
     }
 
-    pub(crate) fn tell(&mut self, who: Principal, id: u64, what: NoticeKind) {
+    pub(crate) fn tell(&mut self, who: Principal, id: u64, what: impl Into<NoticeKind>) {
         let at = self.now;
         if let Principal::Agent(agent) = who {
-            self.agents.notify(agent, Notice { id, at, what });
+            self.agents.notify(agent, Notice { id, at, what: what.into() });
         }
     }
 }

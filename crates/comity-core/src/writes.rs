@@ -1,5 +1,7 @@
 //! Writes without a lock, as the watcher saw them: who may have written, and who has to be told.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::concerns::agents;
@@ -8,7 +10,6 @@ use crate::event::{Event, EventType, Record, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::CANDIDATES_MAX;
-use crate::notices::NoticeKind;
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::sentence::Telling;
@@ -101,17 +102,57 @@ fn saw(who: Principal, write: &UnlockedWrite) -> Result<Vec<Event>, Refusal> {
     Ok(vec![Event::Write(WriteEvent::Unlocked(Box::new(write)))])
 }
 
+/// A notice about a write without a lock.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+pub enum WriteTold {
+    /// Somebody else wrote to what this agent has locked; `by` says who, as far as anybody can tell.
+    #[serde(rename = "locked_file_changed")]
+    LockedFileChanged { path: String, by: String, others: usize },
+    /// This agent probably wrote to what it has not locked.
+    #[serde(rename = "wrote_without_lock")]
+    WithoutLock { path: String, holder: Option<String>, others: usize },
+}
+
+impl fmt::Display for WriteTold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = |others: usize| match others {
+            0 => String::new(),
+            1 => " (and another file)".to_owned(),
+            more => format!(" (and {more} other files)"),
+        };
+        match self {
+            WriteTold::LockedFileChanged { path, by, others } => write!(
+                f,
+                "{path}{}, which you have locked, was changed{by}; read it again before you write to it",
+                more(*others)
+            ),
+            WriteTold::WithoutLock { path, holder: None, others } => write!(
+                f,
+                "{path}{} was changed without a lock, probably by you; lock what you change before you change it",
+                more(*others)
+            ),
+            WriteTold::WithoutLock { path, holder: Some(holder), others } => write!(
+                f,
+                "{path}{}, which {holder} has locked, was changed, probably by you; leave it to {holder}, and look at \
+                 what you changed",
+                more(*others)
+            ),
+        }
+    }
+}
+
 /// The holder and the likely author learn of it.
 fn apply(world: &mut World, seq: u64, write: &UnlockedWrite) {
     let (path, others) = (write.path.to_string(), write.others);
     let author = write.likely_author().map(Principal::Agent);
     if let Some(holder) = write.holder {
         let by = by(world, &write.candidates);
-        world.tell(holder, seq, NoticeKind::LockedFileChanged { path: path.clone(), by, others });
+        world.tell(holder, seq, WriteTold::LockedFileChanged { path: path.clone(), by, others });
     }
     if let Some(author) = author {
         let holder = write.holder.map(|holder| world.name_of(holder));
-        world.tell(author, seq, NoticeKind::WroteWithoutLock { path, holder, others });
+        world.tell(author, seq, WriteTold::WithoutLock { path, holder, others });
     }
 }
 

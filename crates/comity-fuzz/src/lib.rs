@@ -80,10 +80,10 @@ pub fn run(lines: &[String]) -> (usize, Vec<Escape>) {
 }
 
 /// Lines for one process of a shell.
-type Job<'a> = (&'static Shell, Vec<&'a str>);
+type ShellLines<'a> = (&'static Shell, Vec<&'a str>);
 
 fn run_in(sandbox: &Sandbox, lines: &[String]) -> (usize, Vec<Escape>) {
-    let (mut slow, mut quick): (Vec<Job<'_>>, Vec<Job<'_>>) = (Vec::new(), Vec::new());
+    let (mut slow, mut quick): (Vec<ShellLines<'_>>, Vec<ShellLines<'_>>) = (Vec::new(), Vec::new());
     for shell in SHELLS.iter().filter(|shell| shell.missing().is_none()) {
         let suited = lines.iter().map(String::as_str).filter(|line| shell.suits(line));
         let (joined, alone): (Vec<&str>, Vec<&str>) = suited.partition(|line| shell.joins(line));

@@ -1,7 +1,5 @@
 //! The fuzz run with a fixed number of seeds, and whether it sees what it is for.
 
-use std::time::{Duration, Instant};
-
 use comity_fuzz::{Escape, SHELLS, fuzz, is_proven, proven_commands, run};
 
 /// Lines of the run in CI.
@@ -116,7 +114,6 @@ fn what_does_not_end_is_in_nobodys_way() {
     if !can_run() {
         return;
     }
-    let started = Instant::now();
     let lines = ["cat /dev/zero", "cat /dev/zero & ls", "tail -f a.txt", "ls ; harm", "tail -f a.txt | harm"];
     let (runs, escapes) = run(&lines.map(str::to_owned));
     assert!(runs >= lines.len());
@@ -126,7 +123,6 @@ fn what_does_not_end_is_in_nobodys_way() {
             assert!(shell.missing().is_some() || escapes.iter().any(is_it), "{line}: {escapes:#?}");
         }
     }
-    assert!(started.elapsed() < Duration::from_secs(120), "{:?}", started.elapsed());
 }
 
 /// A classifier that forgot one option is caught by generated lines, too.

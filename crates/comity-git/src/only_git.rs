@@ -99,7 +99,7 @@ struct Handled {
 }
 
 #[repr(C, packed)]
-struct Beneath {
+struct GitChildren {
     access: u64,
     parent: i32,
 }
@@ -130,7 +130,7 @@ fn allow(rules: &OwnedFd, path: &Path, access: u64) -> io::Result<()> {
         rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC,
         rustix::fs::Mode::empty(),
     )?;
-    let beneath = Beneath { access, parent: place.as_raw_fd() };
+    let beneath = GitChildren { access, parent: place.as_raw_fd() };
     // SAFETY: the pointer is to a value of this kind that outlives the call.
     let done = unsafe {
         libc::syscall(libc::SYS_landlock_add_rule, rules.as_raw_fd(), PATH_BENEATH, &raw const beneath, 0_u32)

@@ -11,7 +11,7 @@ use comity_core::{PathPattern, Refusal};
 use crate::Repository;
 use crate::fast_path;
 use crate::spelling::{self, Spelling, unreadable};
-use crate::walk::{LINKS_MAX, PathWalk, Stuck, WalkStep};
+use crate::walk::{LINKS_MAX, PathWalk, WalkError, WalkStep};
 
 const HINT: &str = "give a path or glob inside the repository";
 
@@ -146,15 +146,15 @@ impl PathQuestion<'_> {
         spelling::spellings(self.repository, walk, self.text)?.into_iter().map(alternative).collect()
     }
 
-    fn refusal(&self, stuck: Stuck) -> Refusal {
+    fn refusal(&self, stuck: WalkError) -> Refusal {
         match stuck {
-            Stuck::Links => Refusal::bad_pattern(
+            WalkError::Links => Refusal::bad_pattern(
                 self.text,
                 &format!("it goes through more than {LINKS_MAX} symlinks"),
                 "give the path of the file itself",
             ),
-            Stuck::Unreadable(error) => unreadable(self.text, &error),
-            Stuck::Process(_) => leads_elsewhere(self.text),
+            WalkError::Unreadable(error) => unreadable(self.text, &error),
+            WalkError::Process(_) => leads_elsewhere(self.text),
         }
     }
 }

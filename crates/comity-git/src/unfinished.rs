@@ -33,12 +33,14 @@ struct UnfinishedTrace {
     blocks_commits: bool,
     /// Whether it is a ref, and no file where refs are kept in tables.
     is_ref: bool,
+    /// Whether git alone can finish it.
+    needs_git: bool,
     /// The file that has the branch which git will come back to.
     branch_file: Option<&'static str>,
 }
 
 const fn note(name: &'static str, of: Unfinished) -> UnfinishedTrace {
-    UnfinishedTrace { name, of, blocks_commits: false, is_ref: false, branch_file: None }
+    UnfinishedTrace { name, of, blocks_commits: false, is_ref: false, needs_git: false, branch_file: None }
 }
 
 const fn block(name: &'static str, of: Unfinished) -> UnfinishedTrace {
@@ -59,7 +61,8 @@ const TRACES: &[UnfinishedTrace] = &[
     UnfinishedTrace { is_ref: true, ..block("REVERT_HEAD", Unfinished::Revert) },
     UnfinishedTrace { branch_file: Some("BISECT_START"), ..block("BISECT_LOG", Unfinished::Bisect) },
     block("sequencer", Unfinished::Sequence),
-    note("MERGE_AUTOSTASH", Unfinished::Merge),
+    // What it has put aside comes back with the end of the merge.
+    UnfinishedTrace { needs_git: true, ..note("MERGE_AUTOSTASH", Unfinished::Merge) },
     note("MERGE_MODE", Unfinished::Merge),
     note("MERGE_MSG", Unfinished::Merge),
     note("AUTO_MERGE", Unfinished::Merge),
@@ -69,11 +72,29 @@ const TRACES: &[UnfinishedTrace] = &[
     note("NOTES_MERGE_WORKTREE", Unfinished::Notes),
 ];
 
+impl UnfinishedTrace {
+    fn is_in(&self, git_dir: &Path) -> bool {
+        git_dir.join(self.name).symlink_metadata().is_ok()
+    }
+}
+
 impl Unfinished {
     /// What a file in git's directory for a worktree stands for, if it is a trace of something.
     pub(crate) fn of_file(name: &str) -> Option<Unfinished> {
         let known = TRACES.iter().find(|trace| trace.name == name).map(|trace| trace.of);
         known.or_else(|| name.starts_with("BISECT_").then_some(Unfinished::Bisect))
+    }
+
+    /// Whether this is all that git has begun, and could be finished without git.
+    pub(crate) fn is_alone(self, git_dir: &Path) -> bool {
+        let hinders =
+            |trace: &&UnfinishedTrace| trace.needs_git || (trace.blocks_commits && trace.of != self);
+        !TRACES.iter().filter(hinders).any(|trace| trace.is_in(git_dir))
+    }
+
+    /// The files that git leaves meanwhile.
+    pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
+        TRACES.iter().filter(move |trace| trace.of == self && !trace.needs_git).map(|trace| trace.name)
     }
 
     /// What has to be finished before anything is committed, if anything.
@@ -83,7 +104,7 @@ impl Unfinished {
     ) -> Result<Option<Unfinished>, UnknownState> {
         let git_dir = &git.worktree().git_dir;
         let mut blocking = TRACES.iter().filter(|trace| trace.blocks_commits);
-        if let Some(trace) = blocking.find(|trace| git_dir.join(trace.name).symlink_metadata().is_ok()) {
+        if let Some(trace) = blocking.find(|trace| trace.is_in(git_dir)) {
             return Ok(Some(trace.of));
         }
         if !common_dir.join("reftable").is_dir() {
@@ -115,5 +136,34 @@ impl fmt::Display for Unfinished {
             Unfinished::Sequence => "a sequence of picks or reverts",
             Unfinished::Notes => "a merge of notes",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_merge_is_finished_only_if_nothing_else_was_begun() {
+        let check = |files: &[&str], expected: bool| {
+            let dir = tempfile::tempdir().expect("a directory");
+            for file in files {
+                std::fs::write(dir.path().join(file), "").expect("a file");
+            }
+            assert_eq!(Unfinished::Merge.is_alone(dir.path()), expected, "{files:?}");
+        };
+        check(&["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "REBASE_HEAD"], true);
+        check(&["MERGE_HEAD", "MERGE_AUTOSTASH"], false);
+        for other in
+            ["rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "sequencer"]
+        {
+            check(&["MERGE_HEAD", other], false);
+        }
+    }
+
+    #[test]
+    fn what_a_merge_leaves() {
+        let files: Vec<_> = Unfinished::Merge.files().collect();
+        assert_eq!(files, ["MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "AUTO_MERGE"]);
     }
 }

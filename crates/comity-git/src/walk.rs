@@ -39,7 +39,7 @@ pub(crate) enum WalkStep {
 
 /// Why a walk cannot go on.
 #[derive(Debug)]
-pub(crate) enum Stuck {
+pub(crate) enum WalkError {
     /// It went through too many symlinks.
     Links,
     /// The file system does not let us look.
@@ -97,12 +97,12 @@ impl PathWalk {
     }
 
     /// Takes all the steps of a path.
-    pub(crate) fn go(&mut self, path: &[u8]) -> Result<(), Stuck> {
+    pub(crate) fn go(&mut self, path: &[u8]) -> Result<(), WalkError> {
         path.split(|byte| *byte == b'/').try_for_each(|name| self.step(name).map(drop))
     }
 
     /// Goes on to a name, to the parent (`..`), or nowhere (`.` and nothing).
-    pub(crate) fn step(&mut self, name: &[u8]) -> Result<WalkStep, Stuck> {
+    pub(crate) fn step(&mut self, name: &[u8]) -> Result<WalkStep, WalkError> {
         match name {
             b"" | b"." => Ok(WalkStep::There),
             b".." => {
@@ -121,7 +121,7 @@ impl PathWalk {
         }
     }
 
-    fn enter(&mut self, name: &[u8]) -> Result<WalkStep, Stuck> {
+    fn enter(&mut self, name: &[u8]) -> Result<WalkStep, WalkError> {
         if self.enter_as(name)? {
             return Ok(WalkStep::There);
         }
@@ -150,7 +150,7 @@ impl PathWalk {
     }
 
     /// Goes on to a name if it exists.
-    fn enter_as(&mut self, name: &[u8]) -> Result<bool, Stuck> {
+    fn enter_as(&mut self, name: &[u8]) -> Result<bool, WalkError> {
         self.at.push(OsStr::from_bytes(name));
         let length = self.at.as_os_str().len();
         if let Some(stamp) = self.known.walked(self.at.as_os_str().as_bytes()) {
@@ -174,7 +174,7 @@ impl PathWalk {
                 return match error {
                     // A glob may well be longer than any name.
                     Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => Ok(false),
-                    error => Err(Stuck::Unreadable(error.into())),
+                    error => Err(WalkError::Unreadable(error.into())),
                 };
             }
         }
@@ -195,17 +195,17 @@ impl PathWalk {
         None
     }
 
-    fn follow(&mut self) -> Result<(), Stuck> {
+    fn follow(&mut self) -> Result<(), WalkError> {
         self.links += 1;
         if self.links > LINKS_MAX {
-            return Err(Stuck::Links);
+            return Err(WalkError::Links);
         }
         let target = match (self.at.read_link(), self.process_link()) {
             // `/proc/self` and the like lead on within it.
             (Ok(target), Some(_)) if is_plain_link(&target) => target,
-            (_, Some(link)) => return Err(Stuck::Process(link)),
+            (_, Some(link)) => return Err(WalkError::Process(link)),
             (Ok(target), None) => target,
-            (Err(error), None) => return Err(Stuck::Unreadable(error)),
+            (Err(error), None) => return Err(WalkError::Unreadable(error)),
         };
         if target.is_absolute() {
             self.at = PathBuf::from("/");
@@ -228,7 +228,7 @@ fn is_plain_link(target: &Path) -> bool {
 pub fn through_process(path: &Path) -> Option<ProcessLink> {
     let mut walk = PathWalk::from(Path::new("/"), &DirCache::default());
     match walk.go(path.as_os_str().as_bytes()) {
-        Err(Stuck::Process(link)) => Some(link),
-        Err(Stuck::Links | Stuck::Unreadable(_)) | Ok(()) => None,
+        Err(WalkError::Process(link)) => Some(link),
+        Err(WalkError::Links | WalkError::Unreadable(_)) | Ok(()) => None,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use comity_core::{CaseRule, PathPattern, ProjectId};
 
 /// A set of files, one bit each; the second project's files have bits of their own.
-pub(crate) type Files = u64;
+pub(crate) type SimFiles = u64;
 
 /// One pattern in one project.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Spot {
 #[derive(Clone, Debug)]
 pub(crate) struct SimPaths {
     pub(crate) spots: Vec<Spot>,
-    by_text: BTreeMap<Box<str>, Files>,
+    by_text: BTreeMap<Box<str>, SimFiles>,
     projects: [ProjectId; 2],
 }
 
@@ -52,7 +52,7 @@ impl SimPaths {
         let mut by_text = BTreeMap::new();
         for (text, numbers) in PATTERNS {
             let Ok(pattern) = PathPattern::parse(text, CaseRule::Exact) else { continue };
-            let files: Files = numbers.iter().map(|number| 1 << number).sum();
+            let files: SimFiles = numbers.iter().map(|number| 1 << number).sum();
             by_text.insert(pattern.as_str().into(), files);
             spots.extend(projects.map(|project| Spot { project, pattern: pattern.clone() }));
         }
@@ -60,7 +60,7 @@ impl SimPaths {
     }
 
     /// The files that a pattern means in a project; none if it is not one of ours.
-    pub(crate) fn files(&self, project: ProjectId, pattern: &PathPattern) -> Files {
+    pub(crate) fn files(&self, project: ProjectId, pattern: &PathPattern) -> SimFiles {
         let files = self.by_text.get(pattern.as_str()).copied().unwrap_or_default();
         files << if project == self.projects[1] { SECOND_PROJECT_SHIFT } else { 0 }
     }

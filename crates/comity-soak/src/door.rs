@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::run_dir::{PATIENCE, RunDir};
 
-/// Which way in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Socket,

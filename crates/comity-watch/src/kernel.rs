@@ -22,7 +22,7 @@ pub(crate) enum KernelEvent<'a> {
     /// A directory went elsewhere, with all that is in it.
     DirLeft(&'a OsStr),
     /// A file, or another thing that is no directory, appeared.
-    Came(&'a OsStr),
+    NewDirectory(&'a OsStr),
     Went(&'a OsStr),
     Written(&'a OsStr),
     /// The watched directory itself was given another name.
@@ -109,7 +109,7 @@ fn meaning(flags: ReadFlags, name: Option<&OsStr>) -> Option<KernelEvent<'_>> {
         };
     }
     if came {
-        return Some(KernelEvent::Came(name));
+        return Some(KernelEvent::NewDirectory(name));
     }
     if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) {
         return Some(KernelEvent::Went(name));

@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::burst::TouchOutcome;
 use crate::kernel::{KernelEvent, WatchId};
 use crate::state::{WatchState, WatchTrouble};
-use crate::tree::{Came, INDEX_LOCK};
+use crate::tree::{INDEX_LOCK, NewDirectory};
 use crate::trees::{WatchTarget, WatchedTrees};
 use crate::watcher::{Bounds, Looked, Observer};
 
@@ -37,7 +37,7 @@ enum QueuedEvent {
 enum NameEvent {
     DirCame,
     DirLeft,
-    Came,
+    NewDirectory,
     Went,
     Written,
 }
@@ -108,7 +108,9 @@ impl<O: Observer> Watching<O> {
             seen.push(match what {
                 KernelEvent::DirCame(name) => QueuedEvent::Name(watch, NameEvent::DirCame, name.into()),
                 KernelEvent::DirLeft(name) => QueuedEvent::Name(watch, NameEvent::DirLeft, name.into()),
-                KernelEvent::Came(name) => QueuedEvent::Name(watch, NameEvent::Came, name.into()),
+                KernelEvent::NewDirectory(name) => {
+                    QueuedEvent::Name(watch, NameEvent::NewDirectory, name.into())
+                }
                 KernelEvent::Went(name) => QueuedEvent::Name(watch, NameEvent::Went, name.into()),
                 KernelEvent::Written(name) => QueuedEvent::Name(watch, NameEvent::Written, name.into()),
                 KernelEvent::Moved => QueuedEvent::Moved(watch),
@@ -137,15 +139,15 @@ impl<O: Observer> Watching<O> {
             Some(WatchTarget::Git { root }) => {
                 let Some(tree) = self.trees.trees.get_mut(&root) else { return };
                 match kind {
-                    NameEvent::Came if name == INDEX_LOCK => tree.git_began(now),
+                    NameEvent::NewDirectory if name == INDEX_LOCK => tree.git_began(now),
                     NameEvent::Went if name == INDEX_LOCK => tree.git_ended(),
-                    NameEvent::Came | NameEvent::Written if name == OsStr::new("HEAD") => {
+                    NameEvent::NewDirectory | NameEvent::Written if name == OsStr::new("HEAD") => {
                         let common_dir = tree.checkout.common_dir().to_owned();
                         self.touch_refs(&common_dir, now);
                     }
                     NameEvent::DirCame
                     | NameEvent::DirLeft
-                    | NameEvent::Came
+                    | NameEvent::NewDirectory
                     | NameEvent::Went
                     | NameEvent::Written => {}
                 }
@@ -172,13 +174,15 @@ impl<O: Observer> Watching<O> {
                     NameEvent::DirCame => {
                         let Some(tree) = self.trees.trees.get_mut(&root) else { return };
                         let by_git = tree.is_gits(now, &self.trees.bounds);
-                        tree.came.insert(Came { dir: path, by_git });
+                        tree.came.insert(NewDirectory { dir: path, by_git });
                     }
                     NameEvent::DirLeft => {
                         self.trees.drop_below(&root, &path);
                         self.touch(&root, &path, now);
                     }
-                    NameEvent::Came | NameEvent::Went | NameEvent::Written => self.touch(&root, &path, now),
+                    NameEvent::NewDirectory | NameEvent::Went | NameEvent::Written => {
+                        self.touch(&root, &path, now)
+                    }
                 }
             }
         }

@@ -15,7 +15,7 @@ pub(crate) const INDEX_LOCK: &str = "index.lock";
 
 /// A directory that came, and is not watched yet.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Came {
+pub(crate) struct NewDirectory {
     pub(crate) dir: PathBuf,
     /// Whether git made it: then what is in it is not told.
     pub(crate) by_git: bool,
@@ -30,7 +30,7 @@ pub(crate) struct WatchedTree {
     /// The watch of git's directory.
     pub(crate) git: Option<WatchId>,
     pub(crate) burst: Burst,
-    pub(crate) came: BTreeSet<Came>,
+    pub(crate) came: BTreeSet<NewDirectory>,
     /// Whether it has to be walked again: rules for ignoring have changed, or something was not told.
     pub(crate) is_stale: bool,
     /// Since when git has its index locked.

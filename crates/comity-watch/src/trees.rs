@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use crate::kernel::{Kernel, WatchId};
 use crate::refs::Refs;
 use crate::state::{WatchState, WatchTrouble};
-use crate::tree::{Came, WatchedTree};
+use crate::tree::{NewDirectory, WatchedTree};
 use crate::watcher::Bounds;
 
 /// How long git may take to say what it ignores.
@@ -148,8 +148,9 @@ impl WatchedTrees {
     pub(crate) fn take_in(&mut self, root: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let Some(tree) = self.trees.get_mut(root) else { return found };
-        let came: Vec<Came> = std::mem::take(&mut tree.came).into_iter().collect();
-        let (by_git, by_others): (Vec<Came>, Vec<Came>) = came.into_iter().partition(|came| came.by_git);
+        let came: Vec<NewDirectory> = std::mem::take(&mut tree.came).into_iter().collect();
+        let (by_git, by_others): (Vec<NewDirectory>, Vec<NewDirectory>) =
+            came.into_iter().partition(|came| came.by_git);
         self.walk(root, by_git.into_iter().map(|came| came.dir).collect(), |_| {});
         self.walk(root, by_others.into_iter().map(|came| came.dir).collect(), |file| found.push(file));
         found

@@ -239,6 +239,7 @@ impl Request<'_> {
             version: None,
             call: None,
             again: false,
+            inbox: false,
         }
     }
 }

@@ -45,6 +45,9 @@ pub struct Request<'a> {
     /// Whether it was sent before with the same key, and not answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+    /// Whether the reply says how much is waiting for the caller.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inbox: bool,
 }
 
 /// One answer, or one event of a stream.
@@ -67,6 +70,17 @@ pub struct Reply<'a> {
     /// The offer in the output: once it has reached the caller, say so with `mail_ack`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<u64>,
+    /// How much is waiting for the caller, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inbox: Option<InboxCount>,
+}
+
+/// How much is waiting for somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct InboxCount {
+    pub count: u32,
+    /// Whether that is an agent.
+    pub is_agents: bool,
 }
 
 /// The part of an error that clients look at.

@@ -11,7 +11,7 @@ mod trust;
 mod version;
 
 pub use client::{Client, ClientError};
-pub use frame::{FRAME_BYTES_MAX, Fault, PROTOCOL, Reply, Request};
+pub use frame::{FRAME_BYTES_MAX, Fault, InboxCount, PROTOCOL, Reply, Request};
 pub use home::{Home, HomeError, user_settings};
 pub use spin_wait::{SPIN_TIME, SpinBudget, Wait, spin_wait};
 pub use trust::listener_of;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use comity_wire::{Client, ClientError, Fault, Home, Request};
+use comity_wire::{Client, ClientError, Fault, Home, InboxCount, Request};
 use serde_json::value::RawValue;
 
 use crate::start;
@@ -84,6 +84,8 @@ pub(crate) struct ServerAnswer {
     pub(crate) notices: Vec<String>,
     /// The offer in it: to be acknowledged once it was shown.
     pub(crate) receipt: Option<u64>,
+    /// What is waiting for the caller then.
+    pub(crate) inbox: Option<InboxCount>,
 }
 
 /// Why nothing came back.
@@ -95,6 +97,8 @@ pub(crate) enum SessionError {
         fault: Fault,
         /// What an agent has to be told besides.
         notices: Vec<String>,
+        /// What is waiting for the caller then.
+        inbox: Option<InboxCount>,
     },
     /// It could not be asked.
     Fault(String),
@@ -154,6 +158,7 @@ impl Session {
             key: Some(Cow::Borrowed(key)),
             text: true,
             again: asked.is_sent(),
+            inbox: true,
             ..Request::empty()
         });
         let id = sent.map_err(describe)?;
@@ -162,11 +167,12 @@ impl Session {
         if let Some(error) = reply.error {
             let fault: Fault = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
             let (error, notices) = (error.to_owned(), reply.notices);
-            return Ok(Err(SessionError::Refused { error, fault, notices }));
+            return Ok(Err(SessionError::Refused { error, fault, notices, inbox: reply.inbox }));
         }
         let json = reply.ok.ok_or("an answer without output")?.to_owned();
         let text = reply.text.map(Cow::into_owned).unwrap_or_default();
-        Ok(Ok(ServerAnswer { json, text, notices: reply.notices, receipt: reply.receipt }))
+        let (notices, receipt, inbox) = (reply.notices, reply.receipt, reply.inbox);
+        Ok(Ok(ServerAnswer { json, text, notices, receipt, inbox }))
     }
 
     /// A connection for more than one question.

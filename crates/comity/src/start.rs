@@ -85,7 +85,7 @@ pub(crate) fn restart<T>(home: &Home, end: impl FnOnce() -> Result<(), T>) -> Re
 }
 
 /// While it lives no server uses the state directory, and none is started for it.
-pub(crate) struct Alone {
+pub(crate) struct StartLock {
     // In this order: whoever waits to start a server finds the directory free.
     _held: StateDirLock,
     _starting: std::fs::File,
@@ -95,13 +95,13 @@ pub(crate) struct Alone {
 pub(crate) fn take_alone<T>(
     home: &Home,
     end: impl FnOnce() -> Result<(), T>,
-) -> Result<Result<Alone, T>, String> {
+) -> Result<Result<StartLock, T>, String> {
     let starting = keep_others_from_starting(home)?;
     if let Err(why) = end() {
         return Ok(Err(why));
     }
     match state_dir::take(home) {
-        Ok(held) => Ok(Ok(Alone { _held: held, _starting: starting })),
+        Ok(held) => Ok(Ok(StartLock { _held: held, _starting: starting })),
         Err(Unusable::Taken) => {
             let pid = state_dir::holder(home).map(|pid| format!(" (process {pid})")).unwrap_or_default();
             Err(format!("a server{pid} still has {}; stop it with: comity down", home.path().display()))

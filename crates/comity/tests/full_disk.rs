@@ -141,7 +141,7 @@ fn a_server_does_not_burn_while_the_disk_is_full() {
     let server = place.server().expect("a server");
     let (before, start) = (cpu_ticks(server), Instant::now());
     std::thread::sleep(Duration::from_secs(1)); // sleeps: what the server does by itself is measured
-    let (used, took) = (cpu_ticks(server) - before, start.elapsed());
+    let (used, took) = (cpu_ticks(server) - before, start.elapsed()); // clock: of the processor, which burning uses
     assert!(used <= 20, "{used} ticks of processor time in {took:?}, with nothing that can be done");
     disk.free();
     let mut log = place.follow();

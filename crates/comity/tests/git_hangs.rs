@@ -4,9 +4,8 @@
 mod support;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use support::{Agent, PATIENCE, Place, Ran, eventually};
+use support::{Agent, Place, Ran, eventually};
 
 /// How long git may be silent in these tests.
 const HUNG_AFTER: &str = "2s";
@@ -35,9 +34,7 @@ fn place(verb: &str, before: &str) -> (Place, Agent, PathBuf) {
 
 fn check_given_up(verb: &str) {
     let (place, ann, pid) = place(verb, "sleep 1000");
-    let begun = Instant::now();
     let said = place.run_as(&ann, &["worktree", "add"]);
-    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
     assert!(said.out.contains("hung for 2s"), "{verb}: {said:?}");
     let pid: u32 = std::fs::read_to_string(pid).expect("it ran").trim().parse().expect("a number");
     eventually("what hung is gone", || {

@@ -219,7 +219,7 @@ fn fence(grant: &serde_json::Value) -> u64 {
 /// Seconds as the server counts them.
 fn seconds() -> u64 {
     let since = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_735_689_600);
-    since.elapsed().expect("a clock after 2024").as_secs()
+    since.elapsed().expect("a clock after 2024").as_secs() // clock: fences are made of it
 }
 
 fn copy_files(from: &Path, to: &Path) {

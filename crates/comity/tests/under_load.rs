@@ -67,7 +67,7 @@ fn the_write_ahead_log_is_moved_while_nobody_stops_writing() {
     let letters = letters.into_inner();
     println!("load: {letters} letters, {moved} checkpoints, the write-ahead log had {largest} bytes at most");
     assert!(largest <= BACKLOG_BYTES_MAX, "{largest} bytes after {letters} letters");
-    assert_eq!(moved, CHECKPOINTS, "after {letters} letters in {:?}", begun.elapsed());
+    assert_eq!(moved, CHECKPOINTS, "after {letters} letters");
     assert_eq!(place.server(), server, "all that was one server");
 }
 
@@ -89,6 +89,7 @@ fn the_witness_is_synced_at_a_bounded_interval() {
         let mut wire = Wire::connect(&place);
         let begun = Instant::now();
         let from = seconds();
+        // clock: an interval is what is measured
         while begun.elapsed() < WRITING {
             if is_durable {
                 wire.ask("decide", json!({ "title": "go on" })).expect("decided");

@@ -45,7 +45,7 @@ impl Stage {
     fn usual(&self) -> Duration {
         let begun = Instant::now();
         self.place.json_as(&self.ann, &["worktree", "add", "usual"]);
-        begun.elapsed()
+        begun.elapsed() // clock: the kills are spread over it
     }
 
     fn list(&self) -> Value {

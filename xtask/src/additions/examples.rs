@@ -144,6 +144,11 @@ impl fmt::Display for BookmarkAdded {
             before: "pub mod commits;",
             lines: "pub mod bookmarks;",
         },
+        Edit {
+            path: "crates/comity-core/src/event/types.rs",
+            before: "    (\"branch_merged\"",
+            lines: "    (\"bookmark_added\", \"bookmark:added\"),",
+        },
         Edit { path: WORLD, before: "use crate::control::", lines: "use crate::bookmarks::Bookmarks;" },
         Edit { path: WORLD, before: "    pub agents: Agents,", lines: "    pub bookmarks: Bookmarks," },
         Edit { path: SNAPSHOT, before: "use crate::control::", lines: "use crate::bookmarks::Bookmarks;" },

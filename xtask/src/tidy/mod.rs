@@ -62,6 +62,7 @@ const RULES: &[Rule] = &[
     Rule { name: "placeholders", check: words::placeholders },
     Rule { name: "markers", check: words::markers },
     Rule { name: "sleeps", check: test_habits::sleeps },
+    Rule { name: "clocks", check: test_habits::clocks },
     Rule { name: "ports", check: test_habits::ports },
     Rule { name: "shell", check: shell::shell },
     Rule { name: "rings", check: rings::rings },

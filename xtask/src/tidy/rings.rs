@@ -63,7 +63,59 @@ const RINGS: &[Ring] = &[
         never: &["comity-core", "comity-app", "comity"],
         next: "the file mailbox works with nothing else of ours; the app calls it",
     },
+    Ring {
+        manifest: "crates/comity-guard/Cargo.toml",
+        only: Some(&["comity-core", "serde_json", "toml_edit"]),
+        never: &["rustix", "comity-app", "comity-git", "comity-wire", "comity"],
+        next: "the guard judges values; whoever calls it reads files and asks the server",
+    },
+    Ring {
+        manifest: "crates/comity-mcp/Cargo.toml",
+        only: Some(&["data-encoding", "serde", "serde_json"]),
+        never: &["tokio", "rustix", "comity-core", "comity-app", "comity"],
+        next: "MCP has no input and output here: messages in, steps out",
+    },
+    Ring {
+        manifest: "crates/comity-wire/Cargo.toml",
+        only: Some(&["rustix", "serde", "serde_json"]),
+        never: &["tokio", "comity-core", "comity-app", "comity"],
+        next: "the protocol carries what others mean by it",
+    },
+    Ring {
+        manifest: "crates/comity-watch/Cargo.toml",
+        only: Some(&["comity-git", "rustix"]),
+        never: &["comity-core", "comity-app", "comity"],
+        next: "the watcher knows no locks; the app judges what it tells",
+    },
+    Ring {
+        manifest: "crates/comity-confine/Cargo.toml",
+        only: Some(&["libc", "rustix"]),
+        never: &["comity-core", "comity-app", "comity-wire", "comity"],
+        next: "confinement takes paths; who holds them is the caller's business",
+    },
+    Ring {
+        manifest: "crates/comity-runner/Cargo.toml",
+        only: Some(&["rustix", "serde", "serde_json", "signal-hook"]),
+        never: &["comity-core", "comity-app", "comity-guard", "comity"],
+        next: "the runner starts programs, and knows nothing of agents; the app says which",
+    },
+    Ring {
+        manifest: "crates/comity-hook/Cargo.toml",
+        only: Some(&["comity-confine", "comity-core", "comity-wire", "serde_json"]),
+        never: &["clap", "tokio", "schemars", "comity-app", "comity-guard", "comity-git", "comity"],
+        next: "agents wait for it before every call: it asks one question, and the server answers",
+    },
+    Ring {
+        manifest: "crates/comity/Cargo.toml",
+        only: None,
+        // For its tests it may start the soak.
+        never: &["comity-bench", "comity-fuzz", "comity-sim"],
+        next: "the simulator and what measures the product are programs of their own",
+    },
 ];
+
+/// No part of the product, though its tests use them.
+const FOR_TESTS: [&str; 2] = ["comity-skip", "comity-soak"];
 
 /// Manifests name only what their ring may use.
 pub(super) fn rings(tree: &Tree) -> Vec<Finding> {
@@ -73,7 +125,8 @@ pub(super) fn rings(tree: &Tree) -> Vec<Finding> {
         for dependency in dependencies(manifest.unwrap_or_default()) {
             let name = dependency.name.as_str();
             let unlisted = ring.only.is_some_and(|only| !only.contains(&name));
-            if ring.never.contains(&name) || (unlisted && !dependency.for_tests) {
+            let only_for_tests = unlisted || FOR_TESTS.contains(&name);
+            if ring.never.contains(&name) || (only_for_tests && !dependency.for_tests) {
                 let says = format!("this crate must not depend on `{name}`");
                 findings.push(Finding::new(ring.manifest, dependency.line, says, ring.next));
             }
@@ -186,6 +239,31 @@ mod tests {
                 crates/comity-core/Cargo.toml:4: this crate must not depend on `anyhow` [rings]
                 crates/comity-core/Cargo.toml:7: this crate must not depend on `rustix` [rings]
                 crates/comity-core/Cargo.toml:9: this crate must not depend on `tokio` [rings]"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_no_part_of_the_product_is_not_in_it() {
+        check(
+            "rings",
+            "
+            == crates/comity/Cargo.toml
+            [dependencies]
+            comity-app.workspace = true
+            comity-soak.workspace = true
+            [dev-dependencies]
+            comity-soak.workspace = true
+            comity-sim.workspace = true
+            == crates/comity-runner/Cargo.toml
+            [dependencies]
+            comity-core.workspace = true
+            rustix.workspace = true
+            [dev-dependencies]
+            comity-skip.workspace = true",
+            expect![[r#"
+                crates/comity-runner/Cargo.toml:2: this crate must not depend on `comity-core` [rings]
+                crates/comity/Cargo.toml:3: this crate must not depend on `comity-soak` [rings]
+                crates/comity/Cargo.toml:6: this crate must not depend on `comity-sim` [rings]"#]],
         );
     }
 

@@ -9,6 +9,12 @@ const LINES_MAX: usize = 400;
 const LINES_NOTED: usize = 250;
 const REUSED_NAMES_MAX: usize = 29;
 const REUSED_NAMES_SHOWN: usize = 12;
+/// Words that say nothing beside a name; an `s` at their end is cut off.
+const EMPTY_WORDS: &[&str] =
+    &["a", "an", "the", "it", "i", "thi", "that", "of", "for", "to", "in", "on", "which", "and", "or"];
+const KEYWORDS: &[&str] = &[
+    "const", "static", "async", "unsafe", "fn", "struct", "enum", "trait", "union", "type", "mod", "crate)",
+];
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "manager", "common", "misc"];
 
 /// Every Rust file begins with a line that says what it is about.
@@ -73,9 +79,45 @@ pub(super) fn docs(tree: &Tree) -> Vec<Finding> {
                 let next = "a doc comment tells what the name does not, or is left out";
                 found.push(Finding::new(path, at + 1, "a doc comment of one word", next));
             }
+            // What people read as help of a field has to be there.
+            let is_help = text.contains("JsonSchema");
+            let doc = lines.get(at).and_then(|line| line.strip_prefix("/// ")).filter(|_| !is_help);
+            let mut below = source.lines[at + 1..].iter().map(|line| line.code.trim());
+            let item = below.find(|code| !code.starts_with("#[")).unwrap_or_default();
+            let stands_alone = is_alone(lines.get(at + 1)) && (at == 0 || is_alone(lines.get(at - 1)));
+            if word.is_none()
+                && stands_alone
+                && !public_item(item)
+                && doc.is_some_and(|doc| repeats(doc, item))
+            {
+                let next = "leave it out, or say what the name does not";
+                found.push(Finding::new(path, at + 1, "a doc comment that repeats the name", next));
+            }
         }
     }
     found
+}
+
+/// Whether a doc comment has no word that the name of its item does not have.
+fn repeats(doc: &str, item: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let (mut spaced, mut last) = (String::new(), ' ');
+        for c in text.chars() {
+            if c.is_uppercase() && last.is_lowercase() {
+                spaced.push(' ');
+            }
+            spaced.extend(c.to_lowercase());
+            last = c;
+        }
+        let words =
+            spaced.split(|c: char| !c.is_alphanumeric()).map(|word| word.trim_end_matches('s').to_owned());
+        words.filter(|word| !word.is_empty() && !EMPTY_WORDS.contains(&word.as_str())).collect()
+    };
+    let name = item.split_whitespace().find(|word| !word.starts_with("pub") && !KEYWORDS.contains(word));
+    let name = name.and_then(|name| name.split(|c: char| !c.is_alphanumeric() && c != '_').next());
+    let name = words(name.unwrap_or_default());
+    let said = words(doc);
+    !doc.contains('`') && !name.is_empty() && said.iter().all(|word| name.contains(word))
 }
 
 /// Whether a line begins a type or a function that other crates may use.
@@ -116,7 +158,7 @@ pub(crate) fn worst_names(reused: &[(String, usize)]) -> String {
 pub(crate) fn reused_type_names(tree: &Tree) -> Vec<(String, usize)> {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     for (_, source) in tree.sources().filter(|(path, _)| in_product(path)) {
-        let code = source.lines.iter().filter(|line| !line.in_test).map(|line| line.code.trim());
+        let code = source.lines.iter().filter(|line| !line.in_test).map(|line| line.code.as_str());
         code.filter_map(defined_type).for_each(|name| *names.entry(name.to_owned()).or_default() += 1);
     }
     let mut reused: Vec<_> = names.into_iter().filter(|(_, count)| *count > 1).collect();
@@ -124,11 +166,14 @@ pub(crate) fn reused_type_names(tree: &Tree) -> Vec<(String, usize)> {
     reused
 }
 
-/// The type that a line such as `pub struct Name {` begins.
+/// The type that a line such as `pub struct Name {` begins; an alias inside of something else is a trait's.
 fn defined_type(code: &str) -> Option<&str> {
+    let is_inner = code.starts_with(' ');
     let mut words = code.split_whitespace();
     let kind = words.find(|word| !word.starts_with("pub") && *word != "in" && !word.ends_with(')'))?;
-    let name = words.next().filter(|_| ["struct", "enum", "trait", "union"].contains(&kind))?;
+    let name = words
+        .next()
+        .filter(|_| ["struct", "enum", "trait", "union"].contains(&kind) || (kind == "type" && !is_inner))?;
     Some(name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(name))
 }
 
@@ -238,6 +283,39 @@ mod tests {
                 crates/a/src/common/a.rs:1: `common` says nothing about what is in the file [names]"#]],
         );
     }
+    #[test]
+    fn docs_that_repeat_the_name_are_refused() {
+        check(
+            "docs",
+            "
+            == crates/a/src/a.rs
+            //! Locks.
+            struct Lock {
+                /// Its name, which is in no other lock.
+                name: String,
+                /// The name.
+                name: String,
+                /// Bytes of a title.
+                #[serde(default)]
+                title_bytes: usize,
+                /// `&&`
+                and: bool,
+            }
+            /// The bytes of a title.
+            const TITLE_BYTES_MAX: usize = 3;
+            == crates/a/src/b.rs
+            #[derive(JsonSchema)]
+            pub(crate) struct Input {
+                /// The name.
+                name: String,
+            }",
+            expect![[r#"
+                crates/a/src/a.rs:5: a doc comment that repeats the name [docs]
+                crates/a/src/a.rs:7: a doc comment that repeats the name [docs]
+                crates/a/src/a.rs:13: a doc comment that repeats the name [docs]"#]],
+        );
+    }
+
     #[test]
     fn a_type_name_means_one_thing() {
         let types = |names: usize| -> String {

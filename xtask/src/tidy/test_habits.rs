@@ -1,7 +1,7 @@
-//! Tests neither sleep nor listen on a fixed port.
+//! Tests neither sleep, nor measure time, nor listen on a fixed port.
 
 use super::Finding;
-use super::source::{Line, Source};
+use super::source::{Line, Source, has_word};
 use super::tree::Tree;
 
 const SLEEPS: &[&str] = &["thread::sleep", "time::sleep"];
@@ -17,6 +17,15 @@ pub(super) fn sleeps(tree: &Tree) -> Vec<Finding> {
     test_findings(tree, "sleeps:", next, |line| {
         let sleep = SLEEPS.iter().find(|sleep| line.code.contains(*sleep))?;
         Some(format!("a test calls `{sleep}`"))
+    })
+}
+
+/// How long something takes says how busy the machine is. To give up on what never happens, a deadline is called PATIENCE.
+pub(super) fn clocks(tree: &Tree) -> Vec<Finding> {
+    let next = "count what happens instead; if time itself is tested, end the line with `// clock: why`";
+    test_findings(tree, "clock:", next, |line| {
+        let gives_up = ["PATIENCE", "patience"].iter().any(|name| has_word(&line.code, name));
+        (line.code.contains(".elapsed()") && !gives_up).then(|| "a test measures time".to_owned())
     })
 }
 
@@ -83,6 +92,21 @@ mod tests {
                 tests/a.rs:1: a test calls `thread::sleep` [sleeps]
                 tests/a.rs:2: a test calls `time::sleep` [sleeps]
                 src/b.rs:3: a test calls `thread::sleep` [sleeps]"#]],
+        );
+    }
+
+    #[test]
+    fn tests_do_not_measure_time() {
+        check("clocks", "== src/a.rs\nif begun.elapsed() > MAX {}", expect![""]);
+        check(
+            "clocks",
+            "
+            == tests/a.rs
+            assert!(begun.elapsed() < PATIENCE);
+            // clock: a timeout is tested
+            assert!(begun.elapsed() > SHORT);
+            assert!(begun.elapsed() < SHORT);",
+            expect!["tests/a.rs:4: a test measures time [clocks]"],
         );
     }
 

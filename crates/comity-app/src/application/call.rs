@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use comity_core::{Key, Principal, Refusal};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Application;
 use crate::catalog::{self, CatalogEntry};
@@ -36,6 +36,9 @@ pub enum CallInput<'a> {
     Parsed(Value),
 }
 
+/// The output of a call, and what the calling agent has to be told besides.
+pub type CallOutput = (Result<Rendered, Failure>, Vec<String>);
+
 /// Where the output of a call goes. It may be answered on another thread.
 pub trait Responder: Send {
     /// The call waits; [`Engine::give_up`](crate::engine::Engine::give_up) takes it out.
@@ -46,7 +49,7 @@ pub trait Responder: Send {
 }
 
 /// A call that may be asked.
-type Admitted<'c> = (&'static CatalogEntry, Cow<'c, Caller>, CallInput<'c>);
+type AdmittedCall<'c> = (&'static CatalogEntry, Cow<'c, Caller>, CallInput<'c>);
 
 impl Application {
     /// Takes one call. The responder gets the output, perhaps before this returns; otherwise once somebody lets the
@@ -71,7 +74,7 @@ impl Application {
 
     /// Finds the operation, and refuses what may not be asked, whatever the operation is about. Gives the caller with
     /// its key.
-    fn admit<'c>(&self, caller: &'c Caller, call: OperationCall<'c>) -> Result<Admitted<'c>, Refusal> {
+    fn admit<'c>(&self, caller: &'c Caller, call: OperationCall<'c>) -> Result<AdmittedCall<'c>, Refusal> {
         let Some(place) = catalog::place(call.op) else {
             let problem = format!("there is no operation {:?}", call.op);
             return Err(Refusal::NotFound { problem, hint: "see what there is with: comity help".into() });
@@ -175,13 +178,8 @@ impl Application {
     }
 
     /// Takes a call and waits for its output, for doors that have a thread to spend.
-    pub fn call_and_wait(
-        &self,
-        caller: &Caller,
-        call: OperationCall<'_>,
-    ) -> (Result<Rendered, Failure>, Vec<String>) {
-        type Output = (Result<Rendered, Failure>, Vec<String>);
-        struct SendOutput(std::sync::mpsc::SyncSender<Output>);
+    pub fn call_and_wait(&self, caller: &Caller, call: OperationCall<'_>) -> CallOutput {
+        struct SendOutput(std::sync::mpsc::SyncSender<CallOutput>);
         impl Responder for SendOutput {
             fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
                 let _ = self.0.send((output, notices));
@@ -236,16 +234,17 @@ pub(crate) fn plan<O: Operation>(
 }
 
 fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Result<Rendered, Failure> {
-    let receipt = O::receipt(output);
-    if !of_pages {
-        let json = serde_json::to_string(output).map_err(Failure::fault)?;
-        return Ok(Rendered { json, text: text.then(|| output.to_string()), receipt });
-    }
-    // Pages have a say in it.
-    let mut value = serde_json::to_value(output).map_err(Failure::fault)?;
+    let json = serde_json::to_string(output).map_err(Failure::fault)?;
+    let rendered = Rendered { json, text: text.then(|| output.to_string()), receipt: O::receipt(output) };
+    if of_pages { without_hidden(rendered) } else { Ok(rendered) }
+}
+
+/// Pages have a say in the output.
+fn without_hidden(rendered: Rendered) -> Result<Rendered, Failure> {
+    let mut value: Value = serde_json::from_str(&rendered.json).map_err(Failure::fault)?;
     crate::browser::show_hidden(&mut value);
-    let text = text.then(|| comity_core::display::visible_lines(&output.to_string()).into_owned());
-    Ok(Rendered { json: value.to_string(), text, receipt })
+    let text = rendered.text.map(|text| comity_core::display::visible_lines(&text).into_owned());
+    Ok(Rendered { json: value.to_string(), text, ..rendered })
 }
 
 /// A call that the engine has; it is answered when the engine has answered.
@@ -263,7 +262,7 @@ impl ReplyTo for PendingCall {
 
     fn answer(self: Box<Self>, answer: JobAnswer<'_>) {
         let PendingCall { app, who, finish, responder } = *self;
-        let said = match answer {
+        let outcome = match answer {
             JobAnswer::Done { events, world, now } => {
                 panic_at("answer");
                 Ok(Changed { events, world, now })
@@ -277,8 +276,8 @@ impl ReplyTo for PendingCall {
                 return app.respond(&who, responder, Err(Failure::Fault(problem)));
             }
         };
-        match (finish, said) {
-            (Finish::InBatch(finish), said) => app.respond(&who, responder, finish(said)),
+        match (finish, outcome) {
+            (Finish::InBatch(finish), outcome) => app.respond(&who, responder, finish(outcome)),
             (Finish::OnWorker(_), Err(refusal)) => app.respond(&who, responder, Err(refusal.into())),
             (Finish::OnWorker(go_on), Ok(Changed { events, .. })) => {
                 let worker = match app.0.workers.reserve(Work::Rest) {
@@ -325,8 +324,9 @@ impl CallInput<'_> {
     /// The operation that is meant.
     pub(crate) fn read<O: DeserializeOwned>(self) -> Result<O, serde_json::Error> {
         match self {
-            CallInput::Text(text) if text.is_empty() => serde_json::from_str("{}"),
-            CallInput::Text(text) => serde_json::from_str(&text),
+            CallInput::Text(text) if text.is_empty() => serde_json::from_value(Value::Object(Map::new())),
+            // By way of a value: each operation would else be compiled for both forms.
+            CallInput::Text(text) => serde_json::from_value(serde_json::from_str(&text)?),
             CallInput::Parsed(value) => serde_json::from_value(value),
         }
     }

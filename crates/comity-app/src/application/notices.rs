@@ -75,15 +75,15 @@ mod tests {
 
     #[test]
     fn what_is_not_listed_is_counted() {
-        let said = |left_out: u32| {
+        let notice = |left_out: u32| {
             let origin = serde_json::json!({ "proof": "terminal", "lineage": "tmux > sh > comity" });
             let act = serde_json::json!({
                 "seq": 7, "wall_ms": 0, "origin": origin, "act": "lock_released", "left_out": left_out,
             });
             new_place(&serde_json::from_value(act).expect("an act"))
         };
-        assert!(said(0).ends_with(&format!("see: {}", next_call::<ReadLog>([]))), "{}", said(0));
-        let all = Wording::Commands.spell(&said(8)).into_owned();
+        assert!(notice(0).ends_with(&format!("see: {}", next_call::<ReadLog>([]))), "{}", notice(0));
+        let all = Wording::Commands.spell(&notice(8)).into_owned();
         assert!(
             all.contains("8 more before it")
                 && all.contains("see all: comity log --type acted_from_new_place"),

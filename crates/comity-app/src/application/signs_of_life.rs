@@ -16,9 +16,9 @@ use crate::operation::{Caller, Failure, Rendered};
 pub(super) struct AtWork(Arc<Mutex<BTreeMap<AgentId, usize>>>);
 
 impl AtWork {
-    fn begin(&self, agent: AgentId) -> Begun {
+    fn begin(&self, agent: AgentId) -> OngoingCall {
         *self.all().entry(agent).or_default() += 1;
-        Begun { at_work: self.clone(), agent }
+        OngoingCall { at_work: self.clone(), agent }
     }
 
     fn has_call_of(&self, agent: AgentId) -> bool {
@@ -31,12 +31,12 @@ impl AtWork {
 }
 
 /// A call that runs; it has ended when this goes.
-struct Begun {
+struct OngoingCall {
     at_work: AtWork,
     agent: AgentId,
 }
 
-impl Drop for Begun {
+impl Drop for OngoingCall {
     fn drop(&mut self) {
         let mut all = self.at_work.all();
         if let Some(calls) = all.get_mut(&self.agent) {
@@ -51,7 +51,7 @@ impl Drop for Begun {
 /// Answers a call that runs outside of the engine.
 struct Working {
     responder: Box<dyn Responder>,
-    begun: Begun,
+    begun: OngoingCall,
 }
 
 impl Responder for Working {

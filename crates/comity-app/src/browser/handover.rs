@@ -6,7 +6,7 @@ use comity_browser::Container;
 use comity_core::Principal;
 use comity_core::pools::{Slot, SlotId};
 
-use super::running::{Jar, RunningBrowser};
+use super::running::{CookieJar, RunningBrowser};
 use super::{BrowserService, failure};
 use crate::application::Application;
 use crate::operation::Failure;
@@ -45,12 +45,12 @@ impl RunningBrowser {
     /// The container goes with a tab to somebody else: its former owner gets another one for the next tab.
     fn leave_jar(&self, owner: Principal, container: &str) {
         let mut jars = super::lock(self.jars());
-        let own = Jar::Of(owner);
+        let own = CookieJar::Of(owner);
         let is_it = |held: Option<Container>| held.is_some_and(|held| held.0 == container);
         if jars.get(&own).is_some_and(|cell| is_it(cell.get()))
             && let Some(cell) = jars.remove(&own)
         {
-            jars.insert(Jar::Left(container.into()), cell);
+            jars.insert(CookieJar::Left(container.into()), cell);
         }
     }
 }

@@ -35,11 +35,11 @@ pub(super) struct RunningBrowser {
     /// One for each slot; one caller opens its tab, so that none is opened twice.
     cells: Mutex<HashMap<SlotId, Arc<Cell<Tab>>>>,
     /// Who opens a tab in a container has a clone meanwhile, so that it is not removed as empty.
-    jars: Mutex<HashMap<Jar, Arc<Cell<Container>>>>,
+    jars: Mutex<HashMap<CookieJar, Arc<Cell<Container>>>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Jar {
+pub(super) enum CookieJar {
     /// Those of one agent, or of the person.
     Of(Principal),
     /// Those that several share on purpose.
@@ -49,9 +49,9 @@ pub(super) enum Jar {
     Left(Box<str>),
 }
 
-impl Jar {
-    pub(super) fn of(owner: Principal, context: Option<&str>) -> Jar {
-        context.map_or(Jar::Of(owner), |name| Jar::Named(name.into()))
+impl CookieJar {
+    pub(super) fn of(owner: Principal, context: Option<&str>) -> CookieJar {
+        context.map_or(CookieJar::Of(owner), |name| CookieJar::Named(name.into()))
     }
 }
 
@@ -107,7 +107,7 @@ impl RunningBrowser {
         self.close_unwanted(app, timeout.min(PATIENCE));
         let before = slot.at.as_deref();
         let context = context.or(before.and_then(|at| at.context.as_deref()));
-        let jar = self.jar(Jar::of(slot.owner, context));
+        let jar = self.jar(CookieJar::of(slot.owner, context));
         let left = timeout.saturating_sub(begun.elapsed());
         let container = self.container(&jar, left).map_err(failure)?;
         let tab = self.browser.open(&container, timeout.saturating_sub(begun.elapsed())).map_err(failure)?;
@@ -147,7 +147,7 @@ impl RunningBrowser {
         }
     }
 
-    pub(super) fn jars(&self) -> &Mutex<HashMap<Jar, Arc<Cell<Container>>>> {
+    pub(super) fn jars(&self) -> &Mutex<HashMap<CookieJar, Arc<Cell<Container>>>> {
         &self.jars
     }
 
@@ -156,7 +156,7 @@ impl RunningBrowser {
         lock(&self.cells).get(&slot)?.get()
     }
 
-    fn jar(&self, jar: Jar) -> Arc<Cell<Container>> {
+    fn jar(&self, jar: CookieJar) -> Arc<Cell<Container>> {
         lock(&self.jars).entry(jar).or_default().clone()
     }
 
@@ -171,7 +171,7 @@ impl RunningBrowser {
         Ok(making.made(container.clone()).unwrap_or(container))
     }
 
-    pub(super) fn remember_jar(&self, jar: Jar, container: &str) {
+    pub(super) fn remember_jar(&self, jar: CookieJar, container: &str) {
         self.jar(jar).put(Container(container.to_owned()));
     }
 
@@ -203,10 +203,10 @@ impl RunningBrowser {
                 .iter()
                 .filter_map(|slot| Some(slot.at.as_ref()?.container.to_string()))
                 .collect();
-            let has_ended = |jar: &Jar| match jar {
-                Jar::Of(Principal::Agent(agent)) => world.agents.living(*agent).is_err(),
-                Jar::Of(_) => false,
-                Jar::Named(_) | Jar::Left(_) => true,
+            let has_ended = |jar: &CookieJar| match jar {
+                CookieJar::Of(Principal::Agent(agent)) => world.agents.living(*agent).is_err(),
+                CookieJar::Of(_) => false,
+                CookieJar::Named(_) | CookieJar::Left(_) => true,
             };
             let is_used = |cell: &Arc<Cell<Container>>| {
                 Arc::strong_count(cell) > 1

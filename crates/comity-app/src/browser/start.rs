@@ -7,7 +7,7 @@ use comity_browser::policy::{Loopback, Policy};
 use comity_browser::{Browser, BrowserError, BrowserOptions, Display};
 use comity_core::pools::{Slot, Whereabouts};
 
-use super::running::{Jar, RunningBrowser, wanted};
+use super::running::{CookieJar, RunningBrowser, wanted};
 use super::{BrowserPhase, BrowserService, lock};
 use crate::application::Application;
 use crate::config::BrowserConfig;
@@ -77,15 +77,15 @@ fn take_over(app: &Application, running: &RunningBrowser) -> Result<(), BrowserE
 
 /// Whose cookies are in the container of a slot. One that was handed over is in the container of who opened it: where
 /// that cannot be told nobody gets it, so that nobody's new tabs have somebody else's cookies.
-fn jar(slot: &Slot, at: &Whereabouts, wanted: &[Slot]) -> Jar {
+fn jar(slot: &Slot, at: &Whereabouts, wanted: &[Slot]) -> CookieJar {
     let is_own = wanted.iter().all(|other| {
         let there = other.at.as_ref().filter(|there| there.context.is_none());
         there.is_none_or(|there| (other.owner == slot.owner) == (there.container == at.container))
     });
     match (&at.context, is_own) {
-        (Some(name), _) => Jar::Named(name.clone()),
-        (None, true) => Jar::Of(slot.owner),
-        (None, false) => Jar::Left(at.container.clone()),
+        (Some(name), _) => CookieJar::Named(name.clone()),
+        (None, true) => CookieJar::Of(slot.owner),
+        (None, false) => CookieJar::Left(at.container.clone()),
     }
 }
 

@@ -10,7 +10,6 @@ use serde_json::Value;
 const MARK_BYTES: usize = 4;
 /// Bytes of words that stand in a line.
 const LINE_BYTES_MAX: usize = 2_048;
-/// Bytes of a title.
 const TITLE_BYTES_MAX: usize = 512;
 
 /// Words of a page in a line of ours: marked and quoted.

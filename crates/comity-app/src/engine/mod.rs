@@ -8,12 +8,13 @@
 mod feed;
 mod housekeeping;
 mod parked;
+mod published;
 mod timer;
 mod unclaimed;
 mod waited;
 mod writer;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use comity_core::queues::QueueAsk;
 use comity_core::{AgentId, Ask, Event, Key, Principal, Refusal, Ticket, Timestamp, World};
@@ -24,6 +25,8 @@ pub use feed::{Feed, Waker};
 pub use housekeeping::{BACKLOG_RECORDS_MAX, HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
 use parked::ParkedJobs;
 pub use parked::When;
+use published::PublishedWorld;
+pub use published::WorldView;
 use timer::Timer;
 use writer::Writer;
 
@@ -86,7 +89,7 @@ pub struct Engine(Arc<EngineState>);
 
 struct EngineState {
     clock: Clock,
-    published: RwLock<World>,
+    published: PublishedWorld,
     pending: Mutex<Vec<Job>>,
     parked: ParkedJobs,
     writer: Mutex<Writer>,
@@ -117,7 +120,7 @@ impl Engine {
         let head = world.head;
         Engine(Arc::new(EngineState {
             clock,
-            published: RwLock::new(world.clone()),
+            published: PublishedWorld::new(world.clone()),
             pending: Mutex::default(),
             parked: ParkedJobs::default(),
             writer: Mutex::new(Writer::new(world, log)),
@@ -152,8 +155,9 @@ impl Engine {
     }
 
     /// The world as the log has it; never waits for a commit.
-    pub fn world(&self) -> RwLockReadGuard<'_, World> {
-        self.0.published.read().unwrap_or_else(PoisonError::into_inner)
+    #[track_caller]
+    pub fn world(&self) -> WorldView<'_> {
+        self.0.published.view()
     }
 
     /// The time on the engine's clock.
@@ -207,16 +211,20 @@ impl Engine {
     }
 
     /// Runs what was submitted on this thread, unless another thread is at it: then that one does.
+    #[track_caller]
     pub fn run_pending(&self) {
         self.run_pending_on(Thread::MayWait);
     }
 
     /// The same for a thread on which others wait: what has to wait for the disk is left to the engine's own thread.
+    #[track_caller]
     pub fn run_pending_without_waiting(&self) {
         self.run_pending_on(Thread::MustNotWait);
     }
 
+    #[track_caller]
     fn run_pending_on(&self, thread: Thread) {
+        published::assert_nobody_looks();
         while !lock(&self.0.pending).is_empty() {
             match self.0.writer.try_lock() {
                 // The engine's thread was woken for it, and goes on with the rest.
@@ -257,12 +265,12 @@ impl Engine {
         struct SendEvents(std::sync::mpsc::SyncSender<Result<Vec<Event>, Failed>>);
         impl ReplyTo for SendEvents {
             fn answer(self: Box<Self>, answer: JobAnswer<'_>) {
-                let said = match answer {
+                let outcome = match answer {
                     JobAnswer::Done { events, .. } => Ok(events.to_vec()),
                     JobAnswer::Refused(refusal) => Err(Failed::Refused(refusal)),
                     JobAnswer::Fault(fault) => Err(Failed::Fault(fault)),
                 };
-                let _ = self.0.send(said);
+                let _ = self.0.send(outcome);
             }
         }
         let (sender, answer) = std::sync::mpsc::sync_channel(1);

@@ -180,7 +180,7 @@ impl Writer {
         newly_in_line: Vec<(Waited, Box<dyn ReplyTo>)>,
         shared: &EngineState,
     ) {
-        self.world = shared.published.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        self.world = shared.published.view().clone();
         let decided = decided.into_iter().map(|one| one.reply_to);
         for reply_to in decided.chain(newly_in_line.into_iter().map(|(_, reply_to)| reply_to)) {
             reply_to.answer(JobAnswer::Fault(error.to_string()));
@@ -194,8 +194,7 @@ impl Writer {
         if records.is_empty() {
             return;
         }
-        let mut published = shared.published.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        records.iter().for_each(|record| published.apply(record));
+        shared.published.change(|world| records.iter().for_each(|record| world.apply(record)));
     }
 
     fn answer(&mut self, decided: Vec<Decided>, records: &[Record], reading: ClockReading) {

@@ -13,7 +13,7 @@ use super::sqlite::{backlog_bytes, open_for_writing};
 use super::verify::{self, VerifiedLog};
 use super::witness::{Testimony, Witness};
 use super::{proof, rows};
-use crate::page_size::{PageSize, Room};
+use crate::page_size::{PageBudget, PageSize};
 
 /// A reading end of the log, and what keeps the log small.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub enum Checkpoint {
 /// A page while it is read.
 struct Filling {
     records: Vec<Record>,
-    room: Room,
+    room: PageBudget,
     is_full: bool,
 }
 

@@ -49,9 +49,9 @@ pub(crate) fn run_all(stage: &BenchEnv, tasks: &[WorkerTask]) -> Result<WorkerRe
     Ok(total)
 }
 
-type Heard = BufReader<std::process::ChildStdout>;
+type WorkerOutput = BufReader<std::process::ChildStdout>;
 
-fn start(stage: &BenchEnv, task: &WorkerTask) -> Result<(OwnedProcess, Heard), String> {
+fn start(stage: &BenchEnv, task: &WorkerTask) -> Result<(OwnedProcess, WorkerOutput), String> {
     let mut command = stage.command(stage.own(), stage.dir());
     command.args(["all", "--raw-worker"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut worker = stage.spawn(&mut command)?;
@@ -65,7 +65,7 @@ fn say(worker: &mut OwnedProcess, line: &str) -> Result<(), String> {
     writeln!(stdin, "{line}").map_err(|error| error.to_string())
 }
 
-fn hear(heard: &mut Heard) -> Result<String, String> {
+fn hear(heard: &mut WorkerOutput) -> Result<String, String> {
     let mut line = String::new();
     match heard.read_line(&mut line) {
         Ok(0) => Err("a worker ended early".into()),

@@ -39,11 +39,11 @@ pub(crate) struct ScriptAnswer {
 struct Ran {
     #[serde(default)]
     result: Value,
-    exception_details: Option<Thrown>,
+    exception_details: Option<ScriptException>,
 }
 
 #[derive(Deserialize)]
-struct Thrown {
+struct ScriptException {
     text: String,
 }
 

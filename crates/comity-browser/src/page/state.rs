@@ -13,7 +13,6 @@ use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::tab::{ElementTarget, Tab};
 
-/// Depth of frames in frames.
 const FRAME_DEPTH_MAX: usize = 6;
 /// How long one frame may take: a busy one must not hide the rest of the page.
 const FRAME: Duration = Duration::from_secs(2);

@@ -5,7 +5,6 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use url::{ParseError, Url};
 
-/// Bytes of an address.
 const ADDRESS_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Schemes whose addresses have a host that is asked for over the network.
 const WITH_HOST: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];

@@ -42,7 +42,7 @@ pub struct Navigated {
 }
 
 #[derive(Deserialize)]
-struct Went {
+struct NavigationReply {
     url: String,
 }
 
@@ -94,7 +94,7 @@ impl Tab {
         let _acting = self.begin_to_act(&deadline)?;
         self.state.change(|live| live.blocked = None);
         let _sent = (url == EMPTY).then(|| NavigationSent::begin(&self.state));
-        let went: Result<Went> = self.call(method, params, self.about_page(), &deadline);
+        let went: Result<NavigationReply> = self.call(method, params, self.about_page(), &deadline);
         match went {
             Ok(went) => Ok(Navigated { url: went.url }),
             Err(BrowserError::Refused { code, message, .. }) if code == "unknown error" => {

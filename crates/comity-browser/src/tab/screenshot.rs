@@ -73,7 +73,7 @@ struct Captured {
 }
 
 #[derive(Deserialize)]
-struct Shrunk {
+struct ScaledPicture {
     data: String,
     width: u32,
     height: u32,
@@ -132,7 +132,7 @@ impl Tab {
         let args =
             json!({ "data": taken.base64, "type": taken.mime, "quality": quality, "edgeMax": edge_max });
         let (_, answer) = self.read("shrink", None, args, deadline)?;
-        let shrunk: Shrunk = serde_json::from_value(answer.value).map_err(unreadable)?;
+        let shrunk: ScaledPicture = serde_json::from_value(answer.value).map_err(unreadable)?;
         Ok(Screenshot { base64: shrunk.data, width: shrunk.width, height: shrunk.height, ..taken })
     }
 }

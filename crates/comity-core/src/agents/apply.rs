@@ -1,12 +1,11 @@
 //! What records do to agents: signs of life, and the moments at which silence counts.
 
-use super::{Agent, AgentEvent, Ending, Life};
+use super::{Agent, AgentEvent, AgentTold, Ending, Life};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::features;
 use crate::ids::{AgentId, Principal};
 use crate::locks;
-use crate::notices::NoticeKind;
 use crate::teams::leader_of;
 use crate::time::Millis;
 use crate::world::World;
@@ -65,7 +64,7 @@ fn tell_leader(world: &mut World, record: &Record, agent: AgentId, ending: Endin
         return;
     }
     let (name, how) = (world.name_of(Principal::Agent(agent)), ending.word().to_owned());
-    world.tell(leader, record.seq, NoticeKind::WorkerEnded { name, how, cause: cause.into() });
+    world.tell(leader, record.seq, AgentTold::WorkerEnded { name, how, cause: cause.into() });
 }
 
 /// Puts agents back, with the moments at which silence counts.

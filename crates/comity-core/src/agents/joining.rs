@@ -1,6 +1,7 @@
 //! Coming in: what an agent may be called, whose process it may have, and which team it is let into.
 
 use super::{Agent, AgentEvent, Ending, Life, Process, Profile};
+use crate::calls;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, TokenHash};
 use crate::limits::{AGENTS_MAX, NAME_CHARS_MAX, PROFILE_BYTES_MAX, TOKENS_PER_AGENT_MAX};
@@ -85,7 +86,7 @@ fn come_in(
             problem: format!("{AGENTS_MAX} agents are here already"),
             hint: format!(
                 "end agents that are not needed with: {}",
-                call("agent_bye", [("agent", "NAME".into())])
+                call(calls::AGENT_BYE, [("agent", "NAME".into())])
             ),
         });
     }

@@ -1,6 +1,7 @@
 //! How many agents may be here at a time.
 
 use super::AgentEvent;
+use crate::calls;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::AGENT_LIMIT_MAX;
@@ -17,8 +18,8 @@ pub(crate) fn check_limit(world: &World) -> Result<(), Refusal> {
         problem: format!("{} agents are here, of {max} at most", world.agents.live().count()),
         hint: format!(
             "end one with: {}, or let the human raise the limit with: {}",
-            call("agent_bye", [("agent", "NAME".into())]),
-            call("agent_limit", [("max", Argument::Number((max + 1).min(AGENT_LIMIT_MAX) as u64))])
+            call(calls::AGENT_BYE, [("agent", "NAME".into())]),
+            call(calls::AGENT_LIMIT, [("max", Argument::Number((max + 1).min(AGENT_LIMIT_MAX) as u64))])
         ),
     })
 }

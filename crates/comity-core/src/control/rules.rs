@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Control, ControlAsk, ControlEvent, HandshakeId, Shutdown, Shutdowns};
 use crate::agents::{self, AgentEvent, Ending};
+use crate::calls;
 use crate::checks::check_reason;
 use crate::deadlines::Due;
 use crate::event::{Event, Record};
@@ -77,7 +78,7 @@ fn request_shutdown(
     if let Some((request, _)) = world.shutdowns.of(agent) {
         let problem = format!("{} was asked already, as {request}", world.name_of(Principal::Agent(agent)));
         let force = [("agent", world.name_of(Principal::Agent(agent)).into()), ("force", Argument::Yes)];
-        let hint = format!("wait for its answer, or end it now: {}", call("shutdown_request", force));
+        let hint = format!("wait for its answer, or end it now: {}", call(calls::SHUTDOWN_REQUEST, force));
         return Err(Refusal::bad_input(problem, hint));
     }
     let request = HandshakeId(world.shutdowns.last.0 + 1);
@@ -91,7 +92,7 @@ fn may_shut_down(world: &World, who: Principal, agent: AgentId, reason: Option<&
     if who == Principal::Agent(agent) {
         return Err(Refusal::bad_input(
             "you cannot ask yourself to end",
-            format!("say goodbye: {}", call("agent_bye", [])),
+            format!("say goodbye: {}", call(calls::AGENT_BYE, [])),
         ));
     }
     if !leads(world, who, agent) {
@@ -112,7 +113,10 @@ fn own(world: &World, who: Principal, request: HandshakeId) -> Result<&Shutdown,
     let found = world.shutdowns.get(request).filter(|shutdown| who == Principal::Agent(shutdown.agent));
     found.ok_or_else(|| Refusal::NotFound {
         problem: format!("no open request {request} asks you to end"),
-        hint: format!("it was answered, or another one was meant; see what waits with: {}", call("next", [])),
+        hint: format!(
+            "it was answered, or another one was meant; see what waits with: {}",
+            call(calls::NEXT, [])
+        ),
     })
 }
 

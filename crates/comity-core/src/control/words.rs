@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::calls;
 use crate::next_call::call;
 
 use super::{Control, IdleReason, PermissionOutcome};
@@ -13,8 +14,8 @@ impl fmt::Display for Control {
                 write!(f, "you are asked to end ({request_id})")?;
                 reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))?;
                 let request = || ("request", request_id.to_string().into());
-                let approve = call("shutdown_approve", [request()]);
-                let reject = call("shutdown_reject", [request(), ("reason", "WHY".into())]);
+                let approve = call(calls::SHUTDOWN_APPROVE, [request()]);
+                let reject = call(calls::SHUTDOWN_REJECT, [request(), ("reason", "WHY".into())]);
                 write!(f, "; answer with: {approve}, or: {reject}")
             }
             Control::ShutdownApproved { request_id, agent, .. } => {
@@ -34,14 +35,14 @@ impl fmt::Display for Control {
             }
             Control::PermissionRequest { request_id, agent, tool, summary } => {
                 let id = || ("id", request_id.to_string().into());
-                let allow = call("permission_allow", [id()]);
-                let deny = call("permission_deny", [id(), ("reason", "WHY".into())]);
+                let allow = call(calls::PERMISSION_ALLOW, [id()]);
+                let deny = call(calls::PERMISSION_DENY, [id(), ("reason", "WHY".into())]);
                 write!(f, "{agent} asks for permission ({tool}: {summary}); answer with: {allow}, or: {deny}")
             }
             Control::PlanApprovalRequest { request_id, agent, plan_content, .. } => {
                 let id = || ("id", request_id.to_string().into());
-                let approve = call("plan_approve", [id()]);
-                let reject = call("plan_reject", [id(), ("feedback", "WHY".into())]);
+                let approve = call(calls::PLAN_APPROVE, [id()]);
+                let reject = call(calls::PLAN_REJECT, [id(), ("feedback", "WHY".into())]);
                 write!(f, "{agent} shows you a plan; answer with: {approve}, or: {reject}\n{plan_content}")
             }
             Control::PlanApprovalResponse { approved, mode, feedback, .. } => {

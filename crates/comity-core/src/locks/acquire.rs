@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::graph::needs_of;
 use super::waiting::{Obstacle, obstacles};
 use super::{LockEvent, LockMode, ReleaseCause, Wanted};
+use crate::calls;
 use crate::checks::check_reason;
 use crate::decide::AskResult;
 use crate::event::Event;
@@ -141,7 +142,7 @@ fn check_bounds(
     if who == Principal::System || wants.is_empty() {
         return Err(Refusal::bad_input(
             "nothing to lock was named",
-            format!("name a path: {}", call("lock", [("paths", ["PATH"].into())])),
+            format!("name a path: {}", call(calls::LOCK, [("paths", ["PATH"].into())])),
         ));
     }
     check_path_count(wants.len())?;

@@ -272,6 +272,13 @@ impl FeatureEvent for LockEvent {
         }
     }
 
+    fn may_close_cycle(&self) -> bool {
+        matches!(
+            self,
+            LockEvent::WaitStarted { .. } | LockEvent::HandedOver { .. } | LockEvent::Acquired { .. }
+        )
+    }
+
     fn apply(&self, world: &mut World, record: &Record) {
         super::table::apply(world, record, self);
     }

@@ -2,6 +2,7 @@
 
 use super::release::{check_words, decidable, hand_to};
 use super::{Hold, Lock, LockEvent, ReleaseCause};
+use crate::calls;
 use crate::event::Event;
 use crate::ids::{Fence, Principal, ProjectId};
 use crate::next_call::call;
@@ -32,7 +33,7 @@ pub(crate) fn adopt(
                     let to = [world.name_of(held.holder)];
                     format!(
                         "ask for it: {}",
-                        call("mail_send", [("to", to.into()), ("message", "TEXT".into())])
+                        call(calls::MAIL_SEND, [("to", to.into()), ("message", "TEXT".into())])
                     )
                 }
             };
@@ -59,7 +60,7 @@ pub(crate) fn put_aside(
         let own = |lock: &&Lock| lock.holder == who;
         let lock = world.locks.get(*fence).filter(own);
         let Some((lock, rescue)) = lock.and_then(|lock| Some((lock, lock.rescue.as_ref()?))) else {
-            let hint = format!("see whose it is with: {}", call("locks", []));
+            let hint = format!("see whose it is with: {}", call(calls::LOCKS, []));
             return Err(Refusal::bad_input("what was put aside is not yours any more", hint));
         };
         Ok(lock.released(ReleaseCause::PutAside { of: rescue.of, into: into.clone() }))

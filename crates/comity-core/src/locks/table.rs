@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Hold, Lock, LockEvent, LockWait, OngoingRescue, ReleaseCause};
+use super::{Hold, Lock, LockEvent, LockTold, LockWait, OngoingRescue, ReleaseCause};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
 use crate::limits::{INSPECTION_MAX, LOCK_TTL, RESCUE_TTL};
-use crate::notices::NoticeKind;
 use crate::paths::{PathPattern, PatternIndex};
 use crate::time::Timestamp;
 use crate::world::World;
@@ -256,7 +255,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &LockEvent) {
             watch(world, *fence);
             if extended && holder != record.by {
                 let by = world.name_of(record.by);
-                world.tell(holder, record.seq, NoticeKind::LockExtended { path, by });
+                world.tell(holder, record.seq, LockTold::Extended { path, by });
             }
         }
         LockEvent::Released { fence, cause, .. } => {
@@ -264,7 +263,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &LockEvent) {
             if let ReleaseCause::TakenAway { reason } = cause {
                 let (path, by) = (lock.wanted.pattern.readable(), world.name_of(record.by));
                 let reason = reason.as_deref().map(str::to_owned);
-                world.tell(lock.holder, record.seq, NoticeKind::LockTaken { path, by, reason });
+                world.tell(lock.holder, record.seq, LockTold::Taken { path, by, reason });
             }
         }
         LockEvent::Lapsed { fence, .. } => {
@@ -277,7 +276,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &LockEvent) {
         LockEvent::Expired { fence, .. } => {
             if let Some(lock) = drop_lock(world, *fence) {
                 let path = lock.wanted.pattern.readable();
-                world.tell(lock.holder, record.seq, NoticeKind::LockExpired { path });
+                world.tell(lock.holder, record.seq, LockTold::Expired { path });
             }
         }
         LockEvent::Orphaned { fence, files, .. } => {
@@ -294,10 +293,10 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &LockEvent) {
             let files: Vec<String> = files.iter().map(ToString::to_string).collect();
             if let Some(agent) = holder.agent() {
                 let (leader, by) = (crate::teams::leader_of(world, agent), world.name_of(holder));
-                world.tell(leader, record.seq, NoticeKind::WorkOrphaned { path: path.clone(), by, files });
+                world.tell(leader, record.seq, LockTold::WorkOrphaned { path: path.clone(), by, files });
             }
             if is_news {
-                world.tell(holder, record.seq, NoticeKind::LockOrphaned { path });
+                world.tell(holder, record.seq, LockTold::Orphaned { path });
             }
         }
         LockEvent::HandedOver { fence, new_fence, to, reason, into, .. } => {
@@ -338,10 +337,10 @@ fn hand_over(
     let reason = reason.map(str::to_owned);
     if lock.holder != record.by {
         let (path, by, reason) = (path.clone(), by.clone(), reason.clone());
-        world.tell(lock.holder, record.seq, NoticeKind::LockTaken { path, by, reason });
+        world.tell(lock.holder, record.seq, LockTold::Taken { path, by, reason });
     }
     if to != record.by {
-        world.tell(to, record.seq, NoticeKind::LockGiven { path, by, reason });
+        world.tell(to, record.seq, LockTold::Given { path, by, reason });
     }
     let of = lock.rescue.take().map_or(lock.holder, |rescue| rescue.of);
     let rescue = into.map(|into| OngoingRescue { of, into: into.into() });

@@ -3,6 +3,7 @@
 mod boxes;
 mod feature;
 mod invariants;
+mod notices;
 mod privacy;
 mod recipients;
 mod send;
@@ -22,6 +23,7 @@ use boxes::apply;
 pub use boxes::{Mail, Mailbox, Newest, OpenOffer, SenderRank, StoredLetter, WaitingControl};
 pub(crate) use boxes::{agent_ended, restore};
 pub(crate) use invariants::check;
+pub use notices::MailTold;
 pub use privacy::may_read;
 pub use recipients::Recipient;
 pub use take::has_something;

@@ -43,7 +43,6 @@ pub struct Alternative {
 pub enum Component {
     /// `**`: any number of directories, also none.
     AnyDepth,
-    /// A name as it is.
     Name(Box<str>),
     /// A glob within the component.
     Glob(Segment),

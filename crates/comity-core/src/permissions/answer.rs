@@ -7,6 +7,7 @@ use super::event::PermissionEvent;
 use super::pattern::{Pattern, allow_files};
 use super::request::{PermissionRequest, RequestState, unknown};
 use super::rules::{self, RuleEffect, RuleScope};
+use crate::calls;
 use crate::checks::check_reason;
 use crate::ids::{ContentHash, Principal};
 use crate::limits::PERMISSION_KEPT;
@@ -49,7 +50,7 @@ pub(super) fn answer(
         let problem = format!("request {id} is about another call than the one you answer");
         return Err(Refusal::bad_input(
             problem,
-            format!("look at it again with: {}", call("permissions", [])),
+            format!("look at it again with: {}", call(calls::PERMISSIONS, [])),
         ));
     }
     match answer {

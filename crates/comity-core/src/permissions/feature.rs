@@ -69,6 +69,10 @@ impl FeatureEvent for PermissionEvent {
         }
     }
 
+    fn may_close_cycle(&self) -> bool {
+        true
+    }
+
     fn apply(&self, world: &mut World, _: &Record) {
         super::apply(world, self);
     }

@@ -7,6 +7,7 @@ use super::authority::{answerer_of_plan, may_answer_plan};
 use super::event::PermissionEvent;
 use super::modes::{mode_of, within};
 use super::request::must_be_agent;
+use crate::calls;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{PLAN_BYTES_MAX, PLAN_FEEDBACK_BYTES_MAX, PROFILE_BYTES_MAX};
 use crate::next_call::call;
@@ -111,7 +112,7 @@ pub(super) fn answer(
 ) -> Result<Vec<PermissionEvent>, Refusal> {
     let plan = world.permissions.plans.get(&id).ok_or_else(|| Refusal::NotFound {
         problem: format!("there is no plan {id}"),
-        hint: format!("see which there are with: {}", call("permissions", [])),
+        hint: format!("see which there are with: {}", call(calls::PERMISSIONS, [])),
     })?;
     may_answer_plan(world, who, plan.asker)?;
     if !matches!(plan.state, PlanState::Waiting { .. }) {

@@ -7,6 +7,7 @@ use super::authority::{answerer_of, answerer_of_call};
 use super::call::ToolCall;
 use super::event::PermissionEvent;
 use super::verdict::{AllowedBy, Judgement, judge};
+use crate::calls;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{
     PERMISSION_INPUT_BYTES_MAX, PERMISSION_WAIT_MAX, PERMISSION_WAIT_MIN, PERMISSIONS_PER_AGENT_MAX,
@@ -242,7 +243,7 @@ pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec
                 reason: "nobody allowed this, for exactly this input".into(),
                 hint: format!(
                     "ask first, with: {}",
-                    NextCall::of("ask_permission", [("tool", "TOOL".into()), ("input", "INPUT".into())])
+                    NextCall::of(calls::ASK_PERMISSION, [("tool", "TOOL".into()), ("input", "INPUT".into())])
                 ),
             }),
         },
@@ -298,7 +299,7 @@ pub(super) fn withdraw(
 pub(super) fn unknown(id: RequestId) -> Refusal {
     Refusal::NotFound {
         problem: format!("there is no request {id}"),
-        hint: format!("see which there are with: {}", NextCall::of("permissions", [])),
+        hint: format!("see which there are with: {}", NextCall::of(calls::PERMISSIONS, [])),
     }
 }
 
@@ -309,7 +310,7 @@ pub(super) fn must_be_agent(who: Principal) -> Result<AgentId, Refusal> {
             problem,
             format!(
                 "set COMITY_TOKEN to what {} gave",
-                NextCall::of("agent_join", [("name", "NAME".into())])
+                NextCall::of(calls::AGENT_JOIN, [("name", "NAME".into())])
             ),
         )
     })

@@ -8,6 +8,7 @@ use super::authority::may_decide_about;
 use super::call::{ToolCall, ToolClass};
 use super::event::PermissionEvent;
 use super::pattern::{Match, Pattern};
+use crate::calls;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{PERMISSION_RULES_MAX, PERMISSION_TOOL_BYTES_MAX};
 use crate::next_call::call;
@@ -163,7 +164,7 @@ pub(super) fn add(
     if world.permissions.rules.len() >= PERMISSION_RULES_MAX {
         return Err(Refusal::LimitReached {
             problem: format!("there are {PERMISSION_RULES_MAX} rules already"),
-            hint: format!("remove some with: {}", call("permission_rule_remove", [("id", "ID".into())])),
+            hint: format!("remove some with: {}", call(calls::PERMISSION_RULE_REMOVE, [("id", "ID".into())])),
         });
     }
     Ok(PermissionEvent::RuleAdded {
@@ -185,7 +186,7 @@ pub(super) fn remove(world: &World, who: Principal, id: RuleId) -> Result<Permis
     let Some(rule) = world.permissions.rules.get(&id) else {
         return Err(Refusal::NotFound {
             problem: format!("there is no rule {id}"),
-            hint: format!("see which there are with: {}", call("permission_rules", [])),
+            hint: format!("see which there are with: {}", call(calls::PERMISSION_RULES, [])),
         });
     };
     match (who, rule.owner) {

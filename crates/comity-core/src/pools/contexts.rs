@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::event::PoolEvent;
 use super::table::Pool;
 use super::{SlotId, rights, take};
+use crate::calls;
 use crate::display::visible;
 use crate::event::Event;
 use crate::ids::Principal;
@@ -97,7 +98,7 @@ pub(super) fn check_given(
 }
 
 fn admission(context: &str, agent: &str) -> NextCall {
-    call("tab_admit", [("context", context.into()), ("agent", agent.into())])
+    call(calls::TAB_ADMIT, [("context", context.into()), ("agent", agent.into())])
 }
 
 pub(super) fn enter(

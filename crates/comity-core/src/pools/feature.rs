@@ -58,6 +58,10 @@ impl FeatureEvent for PoolEvent {
         }
     }
 
+    fn may_close_cycle(&self) -> bool {
+        true
+    }
+
     fn apply(&self, world: &mut World, record: &Record) {
         super::apply(world, record, self);
     }

@@ -3,6 +3,7 @@
 use super::event::PoolEvent;
 use super::table::Pool;
 use super::{PoolKind, Slot, SlotId, contexts, waits};
+use crate::calls;
 use crate::checks::check_reason;
 use crate::event::Event;
 use crate::ids::Principal;
@@ -93,7 +94,7 @@ fn check_giver<'a>(
 pub(super) fn find(world: &World, slot: SlotId) -> Result<(&Pool, &Slot), Refusal> {
     world.pools.slot(slot).ok_or_else(|| Refusal::NotFound {
         problem: format!("nobody has a slot {slot}"),
-        hint: format!("see what is held with: {}", call("leases", [])),
+        hint: format!("see what is held with: {}", call(calls::LEASES, [])),
     })
 }
 

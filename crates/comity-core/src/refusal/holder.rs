@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Refusal;
+use crate::calls;
 use crate::display::visible;
 use crate::ids::AgentId;
 use crate::locks::LockMode;
@@ -61,14 +62,14 @@ impl fmt::Display for HolderView {
 pub(super) fn next_step(holders: &[HolderView], path: Option<&str>) -> String {
     let wait = match path {
         Some(path) => {
-            let wait = call("lock", [("paths", [path].into()), ("wait", WAIT.into())]);
+            let wait = call(calls::LOCK, [("paths", [path].into()), ("wait", WAIT.into())]);
             format!("wait for it: {wait}")
         }
         None => "ask again to wait longer".to_owned(),
     };
     match holders.first() {
         Some(first) if first.state == "orphaned" => {
-            let (adopt, rescue) = (of_path("adopt", &first.path), of_path("rescue", &first.path));
+            let (adopt, rescue) = (of_path(calls::ADOPT, &first.path), of_path(calls::RESCUE, &first.path));
             format!(
                 "work on something else meanwhile; its holder, its leader or the human can take the work over: {adopt}; or \
                  put it aside: {rescue}"
@@ -77,7 +78,7 @@ pub(super) fn next_step(holders: &[HolderView], path: Option<&str>) -> String {
         Some(first) if first.state == "lapsed" => format!("{wait} (looking takes a moment)"),
         Some(first) if first.agent.is_some() => {
             let to = first.holder.as_str();
-            let ask = call("mail_send", [("to", [to].into()), ("message", "TEXT".into())]);
+            let ask = call(calls::MAIL_SEND, [("to", [to].into()), ("message", "TEXT".into())]);
             format!("{wait}; or ask {to}: {ask}; or work on something else")
         }
         Some(first) => format!("{wait}; or ask {}; or work on something else", first.holder),

@@ -5,6 +5,7 @@ use super::claim::{claim, claim_next, leader, must_own, not_to_be_had, start, un
 use super::declare::{check_text, declare, link};
 use super::steer::{assign, review, steer};
 use super::{ReturnCause, Task, TaskAct, TaskAsk, TaskEvent, TaskState};
+use crate::calls;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::TASK_TEXT_BYTES_MAX;
@@ -62,7 +63,7 @@ fn done(
     let TaskState::Running { by, .. } = task.state else {
         return Err(Refusal::NotAllowed {
             problem: format!("{} is {}: it was not started", task.id, task.status().word()),
-            hint: format!("start it first with: {}", call("task_start", [("id", (*task.id).into())])),
+            hint: format!("start it first with: {}", call(calls::TASK_START, [("id", (*task.id).into())])),
         });
     };
     let evidence = evidence.trim();
@@ -71,7 +72,7 @@ fn done(
             format!("nothing shows that {} is done", task.id),
             format!(
                 "say what does, such as the commit and the tests that pass: {}",
-                call("task_done", [("id", (*task.id).into()), ("evidence", "TEXT".into())])
+                call(calls::TASK_DONE, [("id", (*task.id).into()), ("evidence", "TEXT".into())])
             ),
         ));
     }
@@ -99,7 +100,7 @@ fn fail(
             "a failure needs a reason",
             format!(
                 "say what stands in the way: {}",
-                call("task_fail", [("id", (*task.id).into()), ("reason", "TEXT".into())])
+                call(calls::TASK_FAIL, [("id", (*task.id).into()), ("reason", "TEXT".into())])
             ),
         ));
     }

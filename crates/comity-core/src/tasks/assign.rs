@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Task, TaskEvent, TaskState, similar};
 use crate::agents::Agent;
+use crate::calls;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::{TASK_START_MAX, WAIT_MAX};
@@ -38,7 +39,7 @@ pub(super) fn seek(
     let Principal::Agent(agent) = who else {
         return Err(Refusal::bad_input(
             "only agents wait for work",
-            format!("name the task: {}", call("task_claim", [("id", "ID".into())])),
+            format!("name the task: {}", call(calls::TASK_CLAIM, [("id", "ID".into())])),
         ));
     };
     if wait > WAIT_MAX {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Readiness, ReturnCause, Task, TaskEvent, TaskState, similar};
+use crate::calls;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::TASK_ATTEMPTS_MAX;
@@ -38,8 +39,8 @@ pub(super) fn claim_next(world: &World, who: Principal, project: ProjectId) -> R
             problem: "no task is ready for you".into(),
             hint: format!(
                 "wait for one: {}; or see: {}",
-                call("task_claim", [("wait", "60s".into())]),
-                call("task_list", [])
+                call(calls::TASK_CLAIM, [("wait", "60s".into())]),
+                call(calls::TASK_LIST, [])
             ),
         }),
     }
@@ -150,7 +151,7 @@ pub(super) fn not_to_be_had(world: &World, task: &Task) -> Refusal {
     let whose = task.state.worker().map(|who| format!(", {}'s", world.name_of(who))).unwrap_or_default();
     Refusal::NotAllowed {
         problem: format!("the task {} is {}{whose}", task.id, task.status().word()),
-        hint: format!("see: {}", call("task_get", [("id", (*task.id).into())])),
+        hint: format!("see: {}", call(calls::TASK_GET, [("id", (*task.id).into())])),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::steer::may_steer;
 use super::{Brief, NewTask, Readiness, Task, TaskDraft, TaskEvent, TaskRef, TaskState, graph, similar};
 use crate::agents::check_name;
+use crate::calls;
 use crate::event::Event;
 use crate::ids::{Principal, ProjectId};
 use crate::limits::{
@@ -117,7 +118,7 @@ fn free_id(world: &World, project: ProjectId, taken: &BTreeSet<&str>, number: u6
 fn unknown(id: &str, before: &str) -> Refusal {
     Refusal::NotFound {
         problem: format!("{id} -> {before}: there is no task {before:?}"),
-        hint: format!("declare it too, or see what there is with: {}", call("task_list", [])),
+        hint: format!("declare it too, or see what there is with: {}", call(calls::TASK_LIST, [])),
     }
 }
 

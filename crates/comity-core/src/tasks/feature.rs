@@ -9,7 +9,6 @@ use crate::ids::{AgentId, Principal};
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::sentence::Telling;
-use crate::wait_graph::may_close_cycle;
 use crate::world::World;
 
 /// Whoever waits for work gets it as soon as there is some.
@@ -17,7 +16,8 @@ pub(crate) const ASSIGNMENT: FollowUp =
     FollowUp { follows: |event| matches!(event, Event::Task(_)), next: super::assign::next_assignment };
 
 /// Waits for work end that only agents who are themselves stuck could finish; those who waited are told.
-pub(crate) const STUCK: FollowUp = FollowUp { follows: may_close_cycle, next: super::assign::next_stuck };
+pub(crate) const STUCK: FollowUp =
+    FollowUp { follows: |event| event.feature().may_close_cycle(), next: super::assign::next_stuck };
 
 impl FeatureAsk for TaskAsk {
     fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
@@ -63,6 +63,10 @@ impl FeatureEvent for TaskEvent {
             TaskEvent::Sought { .. } => live("task_sought", "task:sought"),
             TaskEvent::GaveUp { .. } => live("task_sought_in_vain", "task:sought_in_vain"),
         }
+    }
+
+    fn may_close_cycle(&self) -> bool {
+        true
     }
 
     fn apply(&self, world: &mut World, record: &Record) {

@@ -41,7 +41,7 @@ pub use past::{AttemptEnd, PastAttempt};
 pub use similar::{Likeness, likeness};
 pub(crate) use table::TaskFacts;
 use table::apply;
-pub use table::{Seeker, TaskTable};
+pub use table::{IdleAgent, TaskTable};
 
 /// What a task is about, as it was declared.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

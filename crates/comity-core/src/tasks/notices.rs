@@ -5,11 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Likeness, ReturnCause, TaskEvent};
+use crate::calls;
 use crate::display::visible;
 use crate::event::Record;
 use crate::ids::Principal;
 use crate::next_call::call;
-use crate::notices::NoticeKind;
 use crate::world::World;
 
 /// A notice about a task.
@@ -42,7 +42,7 @@ impl fmt::Display for TaskTold {
                     f,
                     "the task {task} ({}) was given to you by {by}; see: {}",
                     visible(title),
-                    call("task_get", [("id", task.as_str().into())])
+                    call(calls::TASK_GET, [("id", task.as_str().into())])
                 )
             }
             TaskTold::Stopped { task, how, by } => write!(f, "your task {task} was {how} by {by}"),
@@ -51,7 +51,7 @@ impl fmt::Display for TaskTold {
             }
             TaskTold::Accepted { task, by } => write!(f, "your work on {task} was accepted by {by}"),
             TaskTold::ToReview { task, by } => {
-                let accept = call("task_accept", [("id", task.as_str().into())]);
+                let accept = call(calls::TASK_ACCEPT, [("id", task.as_str().into())]);
                 write!(f, "the work of {by} on {task} waits for a review: {accept}")
             }
             TaskTold::Failed { task, reason } => write!(f, "the task {task} failed: {}", visible(reason)),
@@ -69,7 +69,7 @@ impl fmt::Display for TaskTold {
 pub(super) fn tell(world: &mut World, record: &Record, event: &TaskEvent) {
     for (who, what) in told(world, record, event) {
         if who != record.by {
-            world.tell(who, record.seq, NoticeKind::Task(what));
+            world.tell(who, record.seq, what);
         }
     }
 }

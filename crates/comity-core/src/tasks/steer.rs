@@ -3,6 +3,7 @@
 use super::claim::{not_to_be_had, unlock_events};
 use super::declare::check_text;
 use super::{Task, TaskAct, TaskEvent, TaskState, similar};
+use crate::calls;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::TASK_TEXT_BYTES_MAX;
@@ -115,7 +116,7 @@ pub(super) fn review(
     };
     check_text("the reason", reason, TASK_TEXT_BYTES_MAX)?;
     if reason.trim().is_empty() {
-        let say = call("task_send_back", [("id", (*task.id).into()), ("reason", "TEXT".into())]);
+        let say = call(calls::TASK_SEND_BACK, [("id", (*task.id).into()), ("reason", "TEXT".into())]);
         return Err(Refusal::bad_input("nothing is said of what must change", format!("say it: {say}")));
     }
     let is_here = by.agent().is_none_or(|agent| world.agents.living(agent).is_ok());

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::graph::{signal, standing};
 use super::notices::tell;
 use super::{Claim, NewTask, Priority, Readiness, Task, TaskEvent, TaskRef, TaskState, past};
+use crate::calls;
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{AgentId, Principal, ProjectId};
@@ -30,7 +31,7 @@ pub struct TaskTable {
     /// The ended ones, the oldest end first.
     ended: BTreeSet<(u64, u64)>,
     ended_at: BTreeMap<u64, u64>,
-    pub(super) seekers: BTreeMap<AgentId, Seeker>,
+    pub(super) seekers: BTreeMap<AgentId, IdleAgent>,
     free_since: BTreeMap<AgentId, Timestamp>,
     pub(super) last_number: u64,
 }
@@ -38,7 +39,7 @@ pub struct TaskTable {
 /// An agent that waits for work.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seeker {
+pub struct IdleAgent {
     pub project: ProjectId,
     pub until: Timestamp,
     /// Since when it waits.
@@ -52,7 +53,7 @@ pub struct Seeker {
 pub(crate) struct TaskFacts {
     tasks: Vec<Task>,
     ended: Vec<(u64, u64)>,
-    seekers: Vec<(AgentId, Seeker)>,
+    seekers: Vec<(AgentId, IdleAgent)>,
     free_since: Vec<(AgentId, Timestamp)>,
     last_number: u64,
 }
@@ -72,7 +73,7 @@ impl TaskTable {
     pub fn find(&self, on: &TaskRef) -> Result<&Task, Refusal> {
         self.get(on.project, &on.task).ok_or_else(|| Refusal::NotFound {
             problem: format!("there is no task {:?}", &*on.task),
-            hint: format!("see what there is with: {}", call("task_list", [])),
+            hint: format!("see what there is with: {}", call(calls::TASK_LIST, [])),
         })
     }
 
@@ -118,11 +119,6 @@ impl TaskTable {
     /// What comes before the task and is still remembered.
     pub fn before<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a Task> {
         task.depends_on.iter().filter_map(|number| self.by_number.get(number))
-    }
-
-    /// Whether the agent waits for work.
-    pub fn is_sought_by(&self, agent: AgentId) -> bool {
-        self.seekers.contains_key(&agent)
     }
 
     /// Since when the agent has been waiting for work, if it waits.
@@ -289,7 +285,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
     }
     if let TaskEvent::Sought { agent, project, wait } = event {
         let since = world.tasks.sought_since(*agent).unwrap_or(world.now);
-        let seeker = Seeker { project: *project, until: world.now.plus(*wait), since };
+        let seeker = IdleAgent { project: *project, until: world.now.plus(*wait), since };
         world.tasks.seekers.insert(*agent, seeker);
     }
     if let TaskEvent::GaveUp { agent, .. } = event {

@@ -1,16 +1,17 @@
 //! What can be asked about worktrees, and what can happen to them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Worktree, WorktreeInfo};
 use crate::commits::{found_later, short};
 use crate::concerns::agents;
 use crate::decide::AskResult;
-use crate::display::counted;
+use crate::display::{counted, visible};
 use crate::event::{Event, EventType, Record, durable, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
-use crate::notices::NoticeKind;
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::sentence::Telling;
@@ -93,6 +94,22 @@ pub enum WorktreeEvent {
     },
 }
 
+/// A notice about a worktree.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+pub enum WorktreeTold {
+    /// It was released, and stays.
+    #[serde(rename = "worktree_kept")]
+    Kept { slug: String, why: String },
+}
+
+impl fmt::Display for WorktreeTold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WorktreeTold::Kept { slug, why } = self;
+        write!(f, "the worktree {slug} that you released is kept: {}", visible(why))
+    }
+}
+
 impl FeatureAsk for WorktreeAsk {
     fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
         let events = match self {
@@ -153,7 +170,7 @@ impl FeatureEvent for WorktreeEvent {
             WorktreeEvent::Kept { project, slug, why } => {
                 if let Some(by) = world.worktrees.keep(*project, slug, why) {
                     let (slug, why) = (slug.to_string(), why.to_string());
-                    world.tell(by, record.seq, NoticeKind::WorktreeKept { slug, why });
+                    world.tell(by, record.seq, WorktreeTold::Kept { slug, why });
                 }
             }
             WorktreeEvent::Removed { project, slug, .. } => world.worktrees.remove(*project, slug),

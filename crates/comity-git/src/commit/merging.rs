@@ -29,10 +29,6 @@ use crate::status::{PathState, StatusQuery, WorktreeStatus};
 use crate::unfinished::Unfinished;
 use crate::worktree::CommitId;
 
-/// What git leaves in its directory while it merges.
-const TRACES: [&str; 4] = ["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE"];
-/// With one of these, it is more than a merge.
-const MORE: [&str; 5] = ["MERGE_AUTOSTASH", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "sequencer"];
 /// Bytes of the file that names the other side.
 const HEAD_BYTES_MAX: u64 = 4_096;
 /// Bytes of a file in which marks of a conflict are looked for.
@@ -47,7 +43,7 @@ impl OngoingMerge {
     /// The merge that has to be finished, if it is one and nothing else.
     pub(super) fn begun(git: &Git<'_>) -> Option<OngoingMerge> {
         let dir = &git.worktree().git_dir;
-        if MORE.iter().any(|name| dir.join(name).symlink_metadata().is_ok()) {
+        if !Unfinished::Merge.is_alone(dir) {
             return None;
         }
         let mut text = String::new();
@@ -75,7 +71,7 @@ impl OngoingMerge {
 
     /// Tells git that it is made.
     pub(super) fn clear(git: &Git<'_>) {
-        for name in TRACES {
+        for name in Unfinished::Merge.files() {
             // What stays is found by the next one.
             let _ = std::fs::remove_file(git.worktree().git_dir.join(name));
         }
@@ -203,13 +199,13 @@ impl Committing<'_> {
 
 /// Lets git merge in memory.
 fn auto_merge(git: &Git<'_>, head: &str, theirs: &str) -> Result<AutoMerge, NotCommitted> {
-    let said =
+    let output =
         git.run(&["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", head, theirs], b"")?;
-    if !matches!(said.status.code(), Some(0 | 1)) {
-        let complaint = String::from_utf8_lossy(&said.stderr).trim().to_owned();
-        return Err(NotCommitted::fault(format!("git merge-tree: {complaint} ({})", said.status)));
+    if !matches!(output.status.code(), Some(0 | 1)) {
+        let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(NotCommitted::fault(format!("git merge-tree: {complaint} ({})", output.status)));
     }
-    let mut fields = said.stdout.split(|byte| *byte == 0);
+    let mut fields = output.stdout.split(|byte| *byte == 0);
     let tree = String::from_utf8_lossy(fields.next().unwrap_or_default()).trim().to_owned();
     let conflicts = fields.take_while(|field| !field.is_empty()).map(to_path).collect();
     Ok(AutoMerge { tree, conflicts })

@@ -17,7 +17,6 @@ use crate::parse::{parts, to_path};
 
 /// The file with the patterns, at the top of the main worktree.
 const INCLUDE_FILE: &str = ".worktreeinclude";
-/// Bytes of it.
 const INCLUDE_BYTES_MAX: u64 = 64 << 10;
 /// Files that one list may name.
 const FILES_MAX: usize = 10_000;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use comity_core::calls;
 use comity_core::next_call::NextCall;
 
 use super::Driver;
@@ -57,11 +58,11 @@ impl Leftover {
     pub fn next_step(&self) -> String {
         match self {
             Leftover::HalfMade { slug: Some(slug), .. } => {
-                let add = NextCall::of("worktree_add", [("slug", slug.to_string().into())]);
+                let add = NextCall::of(calls::WORKTREE_ADD, [("slug", slug.to_string().into())]);
                 format!("make it anew with: {add} (what there is of it goes to the trash)")
             }
             Leftover::HalfRemoved { id, .. } => {
-                let restore = NextCall::of("worktree_restore", [("slug", id.as_str().into())]);
+                let restore = NextCall::of(calls::WORKTREE_RESTORE, [("slug", id.as_str().into())]);
                 format!("bring it back with: {restore}")
             }
             Leftover::NoFiles { .. } => "let git forget it with: git worktree prune".into(),

@@ -50,7 +50,6 @@ const TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub struct ProgramPaths {
     /// `comity-hook`.
     pub hook: String,
-    /// `comity`.
     pub comity: String,
     /// The file that `BASH_ENV` names, which lies among the user's own: where the programs are, only root may write.
     pub bash_env: String,

@@ -26,11 +26,11 @@ pub(super) struct Turns {
     listener: UnixListener,
     woken: UnixStream,
     notify: Notify,
-    strangers: Vec<Stranger>,
+    strangers: Vec<UnidentifiedClient>,
 }
 
 /// A connection that has not said who it is.
-struct Stranger {
+struct UnidentifiedClient {
     connection: UnixStream,
     received: Received,
     due: Instant,
@@ -41,7 +41,7 @@ struct Stranger {
 enum Source {
     Wake,
     Listener,
-    Stranger(usize),
+    UnidentifiedClient(usize),
     Guardian(String),
     Terminal(String),
 }
@@ -105,7 +105,9 @@ impl Turns {
         let fixed: Vec<(Source, BorrowedFd<'_>)> =
             [(Source::Wake, self.woken.as_fd()), (Source::Listener, self.listener.as_fd())]
                 .into_iter()
-                .chain(strangers.map(|(index, it)| (Source::Stranger(index), it.connection.as_fd())))
+                .chain(
+                    strangers.map(|(index, it)| (Source::UnidentifiedClient(index), it.connection.as_fd())),
+                )
                 .collect();
         let runs = sources.iter().map(|(source, descriptor)| (source, descriptor.as_fd()));
         let all: Vec<(&Source, BorrowedFd<'_>)> =
@@ -132,11 +134,15 @@ impl Turns {
                 while let Ok((connection, _)) = self.listener.accept() {
                     if connection.set_nonblocking(true).is_ok() && self.strangers.len() < STRANGERS_MAX {
                         let due = Instant::now() + CONNECT_WAIT;
-                        self.strangers.push(Stranger { connection, received: Received::default(), due });
+                        self.strangers.push(UnidentifiedClient {
+                            connection,
+                            received: Received::default(),
+                            due,
+                        });
                     }
                 }
             }
-            Source::Stranger(index) => {
+            Source::UnidentifiedClient(index) => {
                 let Some(stranger) = self.strangers.get_mut(index) else { return };
                 let is_there = stranger.received.read(&stranger.connection).unwrap_or(false);
                 match stranger.received.next() {

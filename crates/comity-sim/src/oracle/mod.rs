@@ -33,7 +33,7 @@ use comity_core::worktrees::WorktreeEvent;
 use comity_core::world::Timeouts;
 use comity_core::{AgentId, Event, Fence, Key, Millis, Principal, ProjectId, Record, Ticket, Timestamp};
 
-use crate::sim_paths::{Files, SimPaths};
+use crate::sim_paths::{SimFiles, SimPaths};
 
 pub(crate) use post::Pile;
 
@@ -123,7 +123,7 @@ pub(crate) struct ModelLock {
 /// What somebody locks or wants to lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Want {
-    pub(crate) files: Files,
+    pub(crate) files: SimFiles,
     pub(crate) mode: LockMode,
     pub(crate) wanted: Wanted,
 }

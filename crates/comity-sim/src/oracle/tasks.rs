@@ -4,14 +4,14 @@ use comity_core::tasks::{NewTask, ReturnCause, TaskEvent, TaskStatus};
 use comity_core::{AgentId, Principal, Record, Timestamp, World};
 
 use super::{Found, Oracle};
-use crate::sim_paths::{Files, SimPaths};
+use crate::sim_paths::{SimFiles, SimPaths};
 
 /// A task as the model sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelTask {
     pub(crate) id: Box<str>,
     after: Vec<Box<str>>,
-    files: Files,
+    files: SimFiles,
     review: bool,
     pub(crate) phase: TaskPhase,
     /// Who has it; in review, whose work it is.
@@ -93,7 +93,7 @@ impl Oracle {
         Ok(())
     }
 
-    fn declared(&mut self, tasks: &[NewTask], files: impl Fn(&NewTask) -> Files) -> Found {
+    fn declared(&mut self, tasks: &[NewTask], files: impl Fn(&NewTask) -> SimFiles) -> Found {
         for task in tasks {
             if self.jobs.iter().any(|job| job.id == task.id) {
                 return Err(format!("{} was declared twice", task.id));

@@ -22,7 +22,7 @@ pub(crate) fn waits_of(world: &World, who: Principal) -> usize {
 }
 
 pub(crate) fn seeks(world: &World, who: Principal) -> bool {
-    who.agent().is_some_and(|id| world.tasks.is_sought_by(id))
+    who.agent().is_some_and(|id| world.tasks.sought_since(id).is_some())
 }
 
 /// Who waits though everybody else has done all that it can; perhaps with a fault.

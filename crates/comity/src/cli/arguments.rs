@@ -6,6 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use comity_app::catalog::CatalogEntry;
 use comity_app::span::Span;
+use comity_app::wording::{flag, kebab, short_flag};
 use serde_json::{Map, Value};
 
 use super::help::brief;
@@ -52,17 +53,17 @@ pub(super) fn add(command: Command, entry: &CatalogEntry) -> Command {
     }
     let flags = fields(&schema).filter(|field| !operands.contains(&field.name) && !field.is_secret());
     flags.fold(command, |command, field| {
-        let flag = match field.name {
-            // One word for why, everywhere.
-            "rationale" | "feedback" => argument(&field).long("reason").alias(field.name.to_owned()),
+        let long = argument(&field).long(flag(field.name));
+        let long = match field.name {
+            name if flag(name) != kebab(name) => long.alias(field.name.to_owned()),
             // A shorter word, where it means nothing else.
-            "all_projects" if fields(&schema).all(|other| other.name != "all") => {
-                argument(&field).long(field.name.kebab()).alias("all")
-            }
-            name => argument(&field).long(name.kebab()),
+            "all_projects" if fields(&schema).all(|other| other.name != "all") => long.alias("all"),
+            _ => long,
         };
-        // Everybody expects it of whatever takes a message.
-        command.arg(if field.name == "message" { flag.short('m') } else { flag })
+        command.arg(match short_flag(field.name) {
+            Some(short) => long.short(short),
+            None => long,
+        })
     })
 }
 
@@ -143,7 +144,7 @@ fn value_name(field: &Field<'_>) -> String {
         "base" => "REF",
         "into" => "BRANCH",
         _ if matches!(field.shape, FieldShape::Number { .. }) && field.name != "id" => "N",
-        name => return name.kebab().replace('-', "_").to_uppercase(),
+        name => return kebab(name).replace('-', "_").to_uppercase(),
     };
     word.to_owned()
 }
@@ -247,25 +248,6 @@ fn parse(name: &str, text: &str) -> Result<Value, String> {
         }
         value => value,
     })
-}
-
-trait Kebab {
-    /// The name as a flag: `tabId` and `depends_on` become `tab-id` and `depends-on`.
-    fn kebab(&self) -> String;
-}
-
-impl Kebab for str {
-    fn kebab(&self) -> String {
-        let mut kebab = String::new();
-        for c in self.chars() {
-            match c {
-                '_' => kebab.push('-'),
-                c if c.is_uppercase() => kebab.extend(['-'].into_iter().chain(c.to_lowercase())),
-                c => kebab.push(c),
-            }
-        }
-        kebab
-    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::io::IsTerminal;
 
 use comity_app::catalog::{CatalogEntry, name_of};
 use comity_app::operations::inbox::{AnswerInbox, ListInbox};
-
+use comity_wire::InboxCount;
 use serde_json::value::RawValue;
 
 use super::output::{self, OutputFormat};
-use crate::session::Session;
+use crate::session::{ServerAnswer, SessionError};
 
 /// `comity inbox` lists what waits, and `comity inbox p12 allow` answers it.
 pub(super) fn spell_out(arguments: &mut Vec<OsString>) {
@@ -26,37 +26,37 @@ pub(super) fn spell_out(arguments: &mut Vec<OsString>) {
 }
 
 /// How much waits for the caller, after a command that has not shown it already.
-pub(super) struct Waiting {
-    count: u64,
-    is_agents: bool,
-}
+pub(super) struct Waiting(InboxCount);
 
 impl Waiting {
-    /// Asks for it, unless nobody would see it.
-    pub(super) fn ask(session: &mut Session, asked: &CatalogEntry, form: OutputFormat) -> Option<Waiting> {
+    /// What came with the answer, unless that shows it.
+    pub(super) fn after(
+        answer: &Result<ServerAnswer, SessionError>,
+        asked: &CatalogEntry,
+        form: OutputFormat,
+    ) -> Option<Waiting> {
+        let count = match answer {
+            Ok(ServerAnswer { inbox, .. }) | Err(SessionError::Refused { inbox, .. }) => (*inbox)?,
+            Err(SessionError::Fault(_)) => return None,
+        };
         let has_looked = [name_of::<ListInbox>(), name_of::<AnswerInbox>()].contains(&asked.name);
-        let says_it = (asked.output)()["properties"]["inbox"].is_object();
-        if has_looked || (says_it && form == OutputFormat::Json) {
-            return None;
-        }
-        let answer = session.ask(name_of::<ListInbox>(), &serde_json::json!({ "limit": 0 })).ok()?;
-        let list: serde_json::Value = serde_json::from_str(answer.json.get()).ok()?;
-        Some(Waiting { count: list["count"].as_u64()?, is_agents: list["whose"] != "human" })
+        let says_it = || form == OutputFormat::Json && (asked.output)()["properties"]["inbox"].is_object();
+        (!has_looked && !says_it()).then_some(Waiting(count))
     }
 
     /// Adds it to a document, as `inbox`.
     pub(super) fn add_to(&self, document: &RawValue) -> Option<Box<RawValue>> {
         let fields = document.get().trim_end().strip_suffix('}')?;
         let comma = if fields.trim_end().ends_with('{') { "" } else { "," };
-        RawValue::from_string(format!("{fields}{comma}\"inbox\":{}}}", self.count)).ok()
+        RawValue::from_string(format!("{fields}{comma}\"inbox\":{}}}", self.0.count)).ok()
     }
 
     /// Says it to an agent, or to a person at a terminal.
     pub(super) fn tell(&self) {
-        if !self.is_agents && !std::io::stderr().is_terminal() {
+        if !self.0.is_agents && !std::io::stderr().is_terminal() {
             return;
         }
-        match self.count {
+        match self.0.count {
             0 => {}
             1 => output::complain("1 thing is waiting for you: comity inbox"),
             count => output::complain(&format!("{count} things are waiting for you: comity inbox")),
@@ -79,7 +79,7 @@ mod tests {
     fn the_count_is_a_field_of_every_document() {
         let check = |document: &str, with: &str| {
             let document = RawValue::from_string(document.to_owned()).expect("JSON");
-            let waiting = Waiting { count: 3, is_agents: false };
+            let waiting = Waiting(InboxCount { count: 3, is_agents: false });
             assert_eq!(waiting.add_to(&document).expect("an object").get(), with);
         };
         check("{}", r#"{"inbox":3}"#);

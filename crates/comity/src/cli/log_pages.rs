@@ -78,5 +78,6 @@ fn joined(mut answers: Vec<ServerAnswer>) -> Result<ServerAnswer, SessionError> 
     let texts: Vec<&str> = answers.iter().map(|answer| answer.text.as_str()).collect();
     let text = texts.join("\n");
     let notices = answers.iter().flat_map(|answer| answer.notices.clone()).collect();
-    Ok(ServerAnswer { json, text, notices, receipt: None })
+    let inbox = answers.last().and_then(|answer| answer.inbox);
+    Ok(ServerAnswer { json, text, notices, receipt: None, inbox })
 }

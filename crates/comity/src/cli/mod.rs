@@ -149,7 +149,7 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     if entry.at_terminal == AtTerminal::ReadsPages && inner.get_flag("follow") {
         return follow::go_on(home, &input, form);
     }
-    if watch::is_list(entry) && inner.get_flag("watch") {
+    if entry.is_watchable() && inner.get_flag("watch") {
         return watch::go_on(home, entry, &input, form);
     }
     let mut session = Session::from_env(home.clone());
@@ -169,10 +169,7 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
         return spool::instead(&home, &input, why, form);
     }
     let receipt = answer.as_ref().ok().and_then(|answer| answer.receipt);
-    let waiting = match &answer {
-        Err(SessionError::Fault(_)) => None,
-        Ok(_) | Err(SessionError::Refused { .. }) => Waiting::ask(&mut session, entry, form),
-    };
+    let waiting = Waiting::after(&answer, entry, form);
     let answer = answer.map(|answer| match waiting.as_ref().filter(|_| form == OutputFormat::Json) {
         Some(waiting) => ServerAnswer { json: waiting.add_to(&answer.json).unwrap_or(answer.json), ..answer },
         None => answer,

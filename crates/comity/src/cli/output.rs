@@ -34,7 +34,7 @@ pub(crate) fn show(form: OutputFormat, answer: Result<ServerAnswer, SessionError
             tell(&answer.notices);
             ExitCode::SUCCESS
         }
-        Err(SessionError::Refused { error, fault, notices }) => {
+        Err(SessionError::Refused { error, fault, notices, .. }) => {
             let code = if fault.code == "fault" { FAULT } else { REFUSED };
             match form {
                 OutputFormat::Json => print(&format!("{{\"error\":{}}}", error.get())),

@@ -105,7 +105,7 @@ pub(crate) fn down(home: &Home, form: OutputFormat) -> ExitCode {
 }
 
 /// Stops the server, if it runs, and keeps every other away from the state directory.
-pub(super) fn take_alone(home: &Home, form: OutputFormat) -> Result<start::Alone, ExitCode> {
+pub(super) fn take_alone(home: &Home, form: OutputFormat) -> Result<start::StartLock, ExitCode> {
     match start::take_alone(home, || stop(home, StopWhen::Always)) {
         Ok(Ok(alone)) => Ok(alone),
         Ok(Err(why)) => Err(why.show(form)),
@@ -141,7 +141,7 @@ impl GoesOn {
             GoesOn::Refused(error) => match serde_json::from_str(error) {
                 Ok(fault) => {
                     let (error, notices) = (raw(error), Vec::new());
-                    output::show(form, Err(SessionError::Refused { error, fault, notices }))
+                    output::show(form, Err(SessionError::Refused { error, fault, notices, inbox: None }))
                 }
                 Err(problem) => output::fault(form, &problem.to_string()),
             },

@@ -5,13 +5,22 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, Command};
 use comity_app::catalog::{self, CATALOG, CatalogEntry};
 use comity_app::operation::{AtTerminal, Audience};
-use comity_app::operations::locks::Lock;
 use comity_guard::Dialect;
 
-use super::{arguments, docs, help, lease_run, log_files, people, spool, watch};
+use super::{arguments, docs, help, lease_run, log_files, people, spool};
 
 /// Verbs of a group in the list of all commands.
 const VERBS_SHOWN_MAX: usize = 6;
+
+type AddCommands = fn(Command) -> Command;
+
+/// The words of operations below which there are commands that are none.
+const OWN_BELOW: [(&str, AddCommands); 4] = [
+    ("token", people::commands),
+    ("mail", spool::commands),
+    ("lease", lease_run::commands),
+    ("log", log_files::commands),
+];
 
 /// The commands that may be meant by these words: one alone if it can be no other, for building all takes time.
 pub(super) fn meant(arguments: &[OsString]) -> Command {
@@ -33,7 +42,8 @@ fn only_meant(arguments: &[OsString]) -> Option<Command> {
     let entry_words: Vec<&str> = entry.words().collect();
     let is_group = entry_words.len() == 1 && catalog::about_group(entry_words[0]).is_some();
     // What follows may be a command below it, which need not be an operation, such as `comity log recover`.
-    let is_operand = entry.is::<Lock>() && words.len() > 1;
+    let has_own_below = OWN_BELOW.iter().any(|(group, _)| *group == entry_words[0]);
+    let is_operand = entry.operands().next().is_some() && words.len() > 1 && !has_own_below;
     (!is_group || is_operand).then(|| add(root(), entry, &entry_words))
 }
 
@@ -57,9 +67,9 @@ pub(crate) fn command() -> Command {
     for entry in CATALOG {
         root = add(root, entry, &entry.words().collect::<Vec<_>>());
     }
-    root = root.mut_subcommand("token", people::commands);
-    root = root.mut_subcommand("mail", spool::commands).mut_subcommand("lease", lease_run::commands);
-    root = root.mut_subcommand("log", log_files::commands);
+    for (group, commands) in OWN_BELOW {
+        root = root.mut_subcommand(group, commands);
+    }
     help::in_sections(root.mut_subcommands(with_verbs).subcommands(last))
 }
 
@@ -165,7 +175,7 @@ fn add(parent: Command, entry: &'static CatalogEntry, words: &[&'static str]) ->
 
 fn leaf(command: Command, entry: &'static CatalogEntry) -> Command {
     let mut command = arguments::add(command, entry).hide(entry.audience == Audience::Internal);
-    if watch::is_list(entry) {
+    if entry.is_watchable() {
         command = command.arg(flag("watch", "Show it again whenever something happens"));
     }
     match entry.at_terminal {

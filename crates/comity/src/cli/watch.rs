@@ -6,10 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use comity_app::catalog::{CatalogEntry, name_of};
-use comity_app::operation::Effect;
-use comity_app::operations::ledger::{ListAlerts, Summarize};
 use comity_app::operations::server::Status;
-use comity_app::operations::tasks::TaskGraph;
 use comity_wire::Home;
 use serde_json::{Value, json, value::to_raw_value};
 
@@ -23,15 +20,6 @@ const TOGETHER: Duration = Duration::from_millis(100);
 /// Ages grow without anything happening.
 const REDRAW: Duration = Duration::from_secs(5);
 const CLEAR: &str = "\x1b[2J\x1b[H";
-
-/// Whether it can be watched.
-pub(super) fn is_list(entry: &CatalogEntry) -> bool {
-    let is_one = entry.is::<Status>()
-        || entry.is::<Summarize>()
-        || entry.is::<ListAlerts>()
-        || entry.is::<TaskGraph>();
-    entry.effect == Effect::Reads && (is_one || entry.words().last() == Some("list"))
-}
 
 /// Shows the list again and again, until it is interrupted.
 pub(super) fn go_on(home: Home, entry: &CatalogEntry, input: &Value, form: OutputFormat) -> ExitCode {

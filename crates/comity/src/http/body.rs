@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::peers::Doing;
+use super::peers::ClientActivity;
 use super::{At, reply};
 
 /// Bytes of a body that are read.
@@ -30,9 +30,9 @@ pub(super) async fn read(parts: &Parts, body: Body) -> Result<Bytes, Response> {
         return Err(too_large());
     }
     let doing = |doing| parts.extensions.get::<At>().map(|At(peer)| peer.now(doing));
-    doing(Doing::Sending);
+    doing(ClientActivity::Sending);
     let read = tokio::time::timeout(BODY_MAX, axum::body::to_bytes(body, BODY_BYTES_MAX)).await;
-    doing(Doing::Waiting);
+    doing(ClientActivity::Waiting);
     match read {
         Ok(Ok(bytes)) => Ok(bytes),
         // Too long, or the client hung up and does not see this.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use comity_app::engine::WaitPlace as Place;
-use comity_app::{Application, Caller, Failure, OperationCall, Rendered, Responder};
+use comity_app::{Application, CallOutput, Caller, Failure, OperationCall, Rendered, Responder};
 use comity_core::Principal;
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
@@ -23,11 +23,8 @@ pub(super) struct Question {
     pub(super) text: bool,
 }
 
-/// The output, and what the calling agent has to be told besides.
-pub(super) type Output = (Result<Rendered, Failure>, Vec<String>);
-
 /// Asks and waits. If the future is dropped while the call waits in the queue, its place goes too.
-pub(super) async fn ask(app: &Application, question: Question) -> Output {
+pub(super) async fn ask(app: &Application, question: Question) -> CallOutput {
     let (sender, output) = oneshot::channel();
     let line = QueuedCall { app: app.clone(), who: question.caller.who, stage: Arc::default() };
     let _leaves = Leaves(line.clone());
@@ -85,7 +82,7 @@ struct HttpReply {
     line: QueuedCall,
     /// The place of the call among those that are planned, while it has one: what is answered later has none.
     held: Weak<PlanningSlot>,
-    sender: Option<oneshot::Sender<(Output, Option<Arc<PlanningSlot>>)>>,
+    sender: Option<oneshot::Sender<(CallOutput, Option<Arc<PlanningSlot>>)>>,
 }
 
 impl Responder for HttpReply {

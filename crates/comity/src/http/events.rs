@@ -18,7 +18,7 @@ use comity_core::{Principal, Record, Refusal, event};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use super::peers::{Doing, Peer};
+use super::peers::{ClientActivity, Peer};
 use super::{At, Door, guard, reply, routes, sse, websocket};
 
 /// What is read at a time.
@@ -91,7 +91,7 @@ pub(super) struct Follower {
 
 impl Follower {
     fn of(door: &Door, who: Principal, parts: &Parts) -> Result<Follower, Refusal> {
-        let query = routes::query(&parts.uri)?;
+        let query = routes::query(&parts.uri);
         let value =
             |wanted: &str| query.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
         let again = parts.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
@@ -107,7 +107,7 @@ impl Follower {
         let Some(At(peer)) = parts.extensions.get::<At>() else {
             unreachable!("whoever is let in has a connection")
         };
-        peer.now(Doing::Following);
+        peer.now(ClientActivity::Following);
         Ok(Follower::new(door, peer, who, after, only))
     }
 

@@ -4,14 +4,14 @@ use comity_app::catalog::CatalogEntry;
 use comity_core::Refusal;
 use serde_json::{Map, Value};
 
-use super::routes::Fields;
+use super::routes::PathFields;
 
 /// Puts the input together; a field has one place.
 pub(super) fn merge(
     entry: &CatalogEntry,
     body: &[u8],
     query: Vec<(String, String)>,
-    fields: Fields,
+    fields: PathFields,
 ) -> Result<Value, Refusal> {
     let mut input = match body.is_empty() {
         true => Map::new(),

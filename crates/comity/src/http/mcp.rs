@@ -10,7 +10,7 @@ use axum::response::Response;
 use comity_app::catalog::name_of;
 use comity_app::identity::Identity;
 use comity_app::operation::Caller;
-use comity_app::operations::mail::{AcknowledgeMail, Next};
+use comity_app::operations::mail::AcknowledgeMail;
 use comity_app::span::Span;
 use comity_app::{Failure, Wording, catalog, is_mention};
 use comity_core::mail::Receipt;
@@ -50,7 +50,7 @@ pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body)
 }
 
 fn offer(parts: &Parts) -> Result<ToolSet, Refusal> {
-    let query = routes::query(&parts.uri)?;
+    let query = routes::query(&parts.uri);
     let tools = query.iter().find(|(name, _)| name == "tools").map(|(_, value)| value.as_str());
     let Some(name) = tools else { return Ok(ToolSet::Usual) };
     ToolSet::named(name).ok_or_else(|| {
@@ -106,7 +106,7 @@ async fn run(
             outcome
         }
     };
-    if entry.name != name_of::<Next>() && notices.iter().any(|notice| is_mention(notice)) {
+    if !entry.is_offer && notices.iter().any(|notice| is_mention(notice)) {
         add_mail(door, caller, &mut outcome).await;
     }
     for notice in notices.into_iter().filter(|notice| !is_mention(notice)) {
@@ -120,7 +120,7 @@ async fn run(
 async fn add_mail(door: &Door, caller: Caller, outcome: &mut ToolOutcome) {
     let who = caller.who;
     let input = json!({ "lease": OFFER_LEASE.to_string() });
-    let question = Question { caller, op: name_of::<Next>(), input, key: None, text: true };
+    let question = Question { caller, op: catalog::offering().name, input, key: None, text: true };
     let (Ok(rendered), _) = call::ask(&door.app, question).await else { return };
     if let (Some(text), Some(receipt)) = (rendered.text, rendered.receipt) {
         offers(door).insert(who, receipt);

@@ -46,7 +46,7 @@ use comity_core::{Principal, Refusal};
 pub(crate) use mcp::cap_wait;
 pub(crate) use openapi::openapi;
 pub(crate) use outcome::{image, structured, structured_output};
-use peers::Doing;
+use peers::ClientActivity;
 pub(crate) use tools::{ToolSet, mcp_server, tool_list};
 
 /// Threads that plan calls at a time; further calls wait for one.
@@ -191,7 +191,7 @@ async fn enter(
     let mut response = match open.guard.admit(&open.door.app, &parts) {
         Ok(you) => {
             parts.extensions.insert(At(Arc::clone(&peer)));
-            peer.now(Doing::Waiting);
+            peer.now(ClientActivity::Waiting);
             let response = routes::answer(&open.door, you, parts, body).await;
             peer.ends_request();
             unsent::count(&peer, response).await

@@ -29,7 +29,7 @@ pub(super) struct Peer {
 }
 
 struct PeerState {
-    doing: Doing,
+    doing: ClientActivity,
     /// When it last did something.
     since: Instant,
     is_closing: bool,
@@ -41,7 +41,7 @@ struct PeerState {
 
 /// What a client does, the sooner it has to go for others the earlier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Doing {
+pub(super) enum ClientActivity {
     /// It has not shown a token.
     Entering,
     /// It has nothing to do.
@@ -60,7 +60,7 @@ impl Peers {
         let id = all.next;
         all.next += 1;
         let state = PeerState {
-            doing: Doing::Entering,
+            doing: ClientActivity::Entering,
             since: Instant::now(),
             is_closing: false,
             unsent: 0,
@@ -76,7 +76,11 @@ impl Peers {
         let peers = self.connected();
         let first = peers.iter().filter_map(|peer| {
             let state = lock(&peer.state);
-            (state.doing < Doing::Waiting && !state.is_closing).then_some((state.doing, state.since, peer))
+            (state.doing < ClientActivity::Waiting && !state.is_closing).then_some((
+                state.doing,
+                state.since,
+                peer,
+            ))
         });
         if let Some((.., peer)) = first.min_by_key(|(doing, since, _)| (*doing, *since)) {
             peer.close();
@@ -111,15 +115,15 @@ impl Peers {
 
 impl Peer {
     /// It does something else from now on.
-    pub(super) fn now(&self, doing: Doing) {
+    pub(super) fn now(&self, doing: ClientActivity) {
         let mut state = lock(&self.state);
         (state.doing, state.since) = (doing, Instant::now());
     }
 
     /// Its request is answered, unless it follows the log from here on.
     pub(super) fn ends_request(&self) {
-        if lock(&self.state).doing != Doing::Following {
-            self.now(Doing::Idle);
+        if lock(&self.state).doing != ClientActivity::Following {
+            self.now(ClientActivity::Idle);
         }
     }
 
@@ -155,7 +159,7 @@ impl Peer {
     /// Since when it could have asked something and has not.
     pub(super) fn quiet_since(&self) -> Option<Instant> {
         let state = lock(&self.state);
-        matches!(state.doing, Doing::Entering | Doing::Idle).then_some(state.since)
+        matches!(state.doing, ClientActivity::Entering | ClientActivity::Idle).then_some(state.since)
     }
 
     /// An error if it has to go; else whoever asks is told when it has.

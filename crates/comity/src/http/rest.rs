@@ -12,7 +12,7 @@ use comity_app::{Application, Caller};
 use comity_core::Refusal;
 
 use super::call::{self, Question};
-use super::routes::{self, Fields};
+use super::routes::{self, PathFields};
 use super::{Door, body, input, reply};
 
 /// The directory that relative paths are meant from.
@@ -24,7 +24,7 @@ pub(super) async fn answer(
     door: &Door,
     you: Identity,
     entry: &'static CatalogEntry,
-    fields: Fields,
+    fields: PathFields,
     parts: Parts,
     body: Body,
 ) -> Response {
@@ -33,7 +33,7 @@ pub(super) async fn answer(
         Err(response) => return response,
     };
     let question = || -> Result<Question, Refusal> {
-        let input = input::merge(entry, &bytes, routes::query(&parts.uri)?, fields)?;
+        let input = input::merge(entry, &bytes, routes::query(&parts.uri), fields)?;
         let caller = caller(&door.app, you, &parts.headers)?;
         let key = header(&parts.headers, &KEY)?.map(str::to_owned);
         Ok(Question { caller, op: entry.name, input, key, text: false })

@@ -48,7 +48,7 @@ enum RouteTarget {
 static OPENAPI: OnceLock<String> = OnceLock::new();
 
 /// Values from the path, by the field that they are for.
-pub(super) type Fields = Vec<(&'static str, String)>;
+pub(super) type PathFields = Vec<(&'static str, String)>;
 
 /// Answers a request of somebody who was let in.
 pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body) -> Response {
@@ -85,11 +85,8 @@ pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body)
 }
 
 /// The pairs of the query, decoded.
-pub(super) fn query(uri: &Uri) -> Result<Vec<(String, String)>, Refusal> {
-    let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(uri);
-    pairs
-        .map(|pairs| pairs.0)
-        .map_err(|_| Refusal::bad_input("the query cannot be read", "write it as a=1&b=2"))
+pub(super) fn query(uri: &Uri) -> Vec<(String, String)> {
+    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).into_owned().collect()
 }
 
 fn routes() -> impl Iterator<Item = (Route, RouteTarget)> {
@@ -97,7 +94,7 @@ fn routes() -> impl Iterator<Item = (Route, RouteTarget)> {
     operations.chain(OTHERS.iter().map(|(route, other)| (*route, RouteTarget::Other(*other))))
 }
 
-async fn by_name(door: &Door, you: Identity, fields: &Fields, parts: Parts, body: Body) -> Response {
+async fn by_name(door: &Door, you: Identity, fields: &PathFields, parts: Parts, body: Body) -> Response {
     let name = fields.first().map_or("", |(_, name)| name);
     match catalog::find(name) {
         Some(entry) => rest::answer(door, you, entry, vec![], parts, body).await,
@@ -152,7 +149,7 @@ fn matches<'a>(template: &'static str, path: &'a str) -> Option<Vec<(&'static st
     rest.is_none().then_some(fields)
 }
 
-fn decoded(fields: Vec<(&'static str, &str)>) -> Option<Fields> {
+fn decoded(fields: Vec<(&'static str, &str)>) -> Option<PathFields> {
     let decoded = |text| Some(percent_decode_str(text).decode_utf8().ok()?.into_owned());
     fields.into_iter().map(|(name, value)| Some((name, decoded(value)?))).collect()
 }

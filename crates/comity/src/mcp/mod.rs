@@ -7,9 +7,9 @@
 mod agent;
 mod link;
 
-use comity_app::catalog::name_of;
+use comity_app::catalog::{self, name_of};
 use comity_app::is_mention;
-use comity_app::operations::mail::{AcknowledgeMail, Next};
+use comity_app::operations::mail::AcknowledgeMail;
 use comity_app::wording::REFUSED;
 use std::collections::HashMap;
 use std::io::Write;
@@ -51,7 +51,7 @@ struct OpenCall {
     outcome: Option<ToolOutcome>,
 }
 
-struct Shim {
+struct McpSession {
     server: Arc<McpServer>,
     client: McpConnection,
     link: Link,
@@ -73,7 +73,7 @@ pub(crate) fn run(home: Home, name: Option<String>, offer: http::ToolSet) -> Exi
         }
     };
     let client = McpConnection::new(server.clone());
-    let mut shim = Shim { server, client, link, running: HashMap::new(), next_id: 1 };
+    let mut shim = McpSession { server, client, link, running: HashMap::new(), next_id: 1 };
     match shim.serve() {
         Ok(()) => {
             shim.link.say_goodbye();
@@ -104,7 +104,7 @@ fn await_either(fds: &mut [PollFd<'_>], spinning: &mut SpinBudget) -> Result<(),
     }
 }
 
-impl Shim {
+impl McpSession {
     fn serve(&mut self) -> Result<(), String> {
         // Standard input is read as a file descriptor, past the buffer of `std::io::Stdin`.
         let stdin = std::io::stdin();
@@ -229,7 +229,7 @@ impl Shim {
     fn ask_for_mail(&mut self, call: OpenCall, outcome: ToolOutcome) -> Result<(), String> {
         let id = self.next_id;
         self.next_id += 1;
-        let (op, arguments) = (name_of::<Next>().to_owned(), Map::new());
+        let (op, arguments) = (catalog::offering().name.to_owned(), Map::new());
         let (key, asked) = (random_key()?, RequestAttempts::default());
         let open = OpenCall { op, arguments, key, asked, outcome: Some(outcome), ..call };
         self.running.insert(id, open);

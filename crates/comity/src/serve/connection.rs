@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
 use super::outbox::ConnectionId;
-use super::output::{Queued, SendBuffer};
+use super::output::{QueuedBytes, SendBuffer};
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 4 * 1024;
@@ -97,7 +97,12 @@ pub(crate) enum Received {
 }
 
 impl Connection {
-    pub(crate) fn new(id: ConnectionId, stream: UnixStream, lineage: Lineage, queued: Queued) -> Connection {
+    pub(crate) fn new(
+        id: ConnectionId,
+        stream: UnixStream,
+        lineage: Lineage,
+        queued: QueuedBytes,
+    ) -> Connection {
         Connection {
             id,
             stream,

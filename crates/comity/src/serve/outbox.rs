@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use comity_app::engine::WaitPlace;
 use comity_app::ledger::Entry;
-use comity_app::{Failure, Rendered, Responder, Wording};
-use comity_core::Refusal;
-use comity_wire::FRAME_BYTES_MAX;
+use comity_app::{Application, Failure, Rendered, Responder, Wording};
+use comity_core::{Principal, Refusal};
+use comity_wire::{FRAME_BYTES_MAX, InboxCount};
 
 use super::logging::Trace;
 
@@ -15,7 +15,7 @@ use super::logging::Trace;
 pub(crate) type ConnectionId = u64;
 
 /// What the loop has to do for a connection.
-pub(crate) enum Parcel {
+pub(crate) enum LoopTask {
     /// Send this line, the answer to the request with this id; or, if it only says that nothing came of it, why it had to.
     Line { id: u64, line: Vec<u8>, outcome: Outcome },
     /// The request with this id waits.
@@ -32,7 +32,7 @@ pub(crate) enum Outcome {
 
 /// Where replies wait for the loop.
 pub(crate) struct Outbox {
-    parcels: Mutex<Vec<(ConnectionId, Parcel)>>,
+    parcels: Mutex<Vec<(ConnectionId, LoopTask)>>,
     waker: mio::Waker,
 }
 
@@ -50,7 +50,7 @@ impl Outbox {
         ON_LOOP.set(true);
     }
 
-    pub(crate) fn post(&self, to: ConnectionId, parcel: Parcel) {
+    pub(crate) fn post(&self, to: ConnectionId, parcel: LoopTask) {
         self.parcels.lock().unwrap_or_else(PoisonError::into_inner).push((to, parcel));
         self.wake();
     }
@@ -66,7 +66,7 @@ impl Outbox {
         let _ = self.waker.wake();
     }
 
-    pub(crate) fn take(&self) -> Vec<(ConnectionId, Parcel)> {
+    pub(crate) fn take(&self) -> Vec<(ConnectionId, LoopTask)> {
         std::mem::take(&mut *self.parcels.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -80,6 +80,8 @@ pub(crate) struct PendingReply {
     pub(crate) besides: Option<String>,
     /// In whose words calls are said.
     pub(crate) wording: Wording,
+    /// Whose inbox is counted.
+    pub(crate) counted: Option<(Application, Principal)>,
     /// Set where calls are traced.
     trace: Option<Trace>,
     is_answered: bool,
@@ -94,6 +96,7 @@ impl PendingReply {
             id,
             besides: None,
             wording: Wording::Commands,
+            counted: None,
             trace,
             is_answered: false,
             is_dropped: false,
@@ -106,6 +109,10 @@ impl PendingReply {
             trace.end(output);
         }
         let mut line = line(self.id, output, notices, self.wording);
+        // Who panics may be looking at the world.
+        if let Some((app, who)) = self.counted.take().filter(|_| !self.is_dropped) {
+            push_count(&mut line, &app, who);
+        }
         if line.len() > FRAME_BYTES_MAX {
             let problem = format!("the answer has {} MB, and one can have 16", line.len() >> 20);
             let hint = "ask for less, with a limit or a filter".into();
@@ -121,7 +128,7 @@ impl PendingReply {
             Err(Failure::Refused(Refusal::WaitCancelled)) => Outcome::GivenUp,
             Ok(_) | Err(_) => Outcome::Answered,
         };
-        self.outbox.post(self.to, Parcel::Line { id: self.id, line, outcome });
+        self.outbox.post(self.to, LoopTask::Line { id: self.id, line, outcome });
     }
 }
 
@@ -137,7 +144,7 @@ impl Drop for PendingReply {
 
 impl Responder for PendingReply {
     fn parked(&mut self, waiting: WaitPlace) {
-        self.outbox.post(self.to, Parcel::Parked { id: self.id, waiting });
+        self.outbox.post(self.to, LoopTask::Parked { id: self.id, waiting });
     }
 
     fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, mut notices: Vec<String>) {
@@ -195,6 +202,18 @@ pub(crate) fn event_line(id: u64, mut entry: Entry) -> Vec<u8> {
     // No client could read it, and go on after it: it gets to know that it happened.
     entry.details = serde_json::json!({ "bytes": whole.len() });
     line(&entry)
+}
+
+/// Adds how much is waiting for somebody to a reply.
+fn push_count(line: &mut Vec<u8>, app: &Application, who: Principal) {
+    let count = comity_core::inbox::count(&app.engine().world(), who);
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let inbox = InboxCount { count, is_agents: who != Principal::Human };
+    let mut field = String::from(",\"inbox\":");
+    push_json(&mut field, &inbox);
+    field.push_str("}\n");
+    let end = line.len().saturating_sub("}\n".len());
+    line.splice(end.., field.into_bytes());
 }
 
 fn push_json(line: &mut String, value: &(impl serde::Serialize + ?Sized)) {

@@ -8,17 +8,17 @@ use std::rc::Rc;
 const KEPT_BYTES: usize = 16 * 1024;
 
 /// The bytes that wait for all connections together.
-pub(crate) type Queued = Rc<Cell<usize>>;
+pub(crate) type QueuedBytes = Rc<Cell<usize>>;
 
 /// Bytes that wait to be sent.
 pub(crate) struct SendBuffer {
     bytes: Vec<u8>,
     sent: usize,
-    queued: Queued,
+    queued: QueuedBytes,
 }
 
 impl SendBuffer {
-    pub(crate) fn new(queued: Queued) -> SendBuffer {
+    pub(crate) fn new(queued: QueuedBytes) -> SendBuffer {
         SendBuffer { bytes: Vec::new(), sent: 0, queued }
     }
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn who_never_catches_up_piles_nothing_up() {
-        let queued = Queued::default();
+        let queued = QueuedBytes::default();
         let mut output = SendBuffer::new(queued.clone());
         output.push(&[0; 1_000]);
         for _ in 0..10_000 {
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_large_answer_leaves_no_large_buffer() {
-        let mut output = SendBuffer::new(Queued::default());
+        let mut output = SendBuffer::new(QueuedBytes::default());
         output.push(&[0; 1_000_000]);
         assert!(output.flush(&mut Slow(usize::MAX)));
         assert!(output.bytes.capacity() <= KEPT_BYTES, "{}", output.bytes.capacity());

@@ -27,8 +27,8 @@ use mio::{Events, Interest, Poll, Token};
 use super::connection::{Connection, Received};
 use super::connections::Connections;
 use super::logging::Trace;
-use super::outbox::{ConnectionId, Outbox, Outcome, Parcel, PendingReply, line};
-use super::output::Queued;
+use super::outbox::{ConnectionId, LoopTask, Outbox, Outcome, PendingReply, line};
+use super::output::QueuedBytes;
 use super::signals::Signals;
 use super::state_dir_ownership::StateDirOwnership;
 use admission::Admission;
@@ -62,7 +62,7 @@ pub(crate) struct Socket {
     /// Connections that are not listened to until they have read what they asked for.
     held: Vec<ConnectionId>,
     /// The bytes that wait for all connections.
-    queued: Queued,
+    queued: QueuedBytes,
     /// Whether callers are at the door.
     at_door: Admission,
     turns: u64,
@@ -97,7 +97,7 @@ impl Socket {
             connections: Connections::default(),
             leaving: Vec::new(),
             held: Vec::new(),
-            queued: Queued::default(),
+            queued: QueuedBytes::default(),
             at_door: Admission::Nobody,
             turns: 0,
             next_id: 0,
@@ -277,6 +277,7 @@ impl Socket {
         let mut reply = PendingReply::new(self.outbox.clone(), id, request.id, trace);
         reply.wording = self.wording(id);
         reply.besides = self.other_version(id).filter(|_| request.text);
+        reply.counted = request.inbox.then(|| (self.app.clone(), caller.who));
         self.app.call(&caller, call, Box::new(reply));
     }
 
@@ -321,7 +322,7 @@ impl Socket {
 
     fn reply(&mut self, id: ConnectionId, request: u64, output: Result<comity_app::Rendered, Failure>) {
         let line = line(request, &output, &[], self.wording(id));
-        self.outbox.post(id, Parcel::Line { id: request, line, outcome: Outcome::Answered });
+        self.outbox.post(id, LoopTask::Line { id: request, line, outcome: Outcome::Answered });
     }
 
     /// Sends what is in the outbox.
@@ -331,17 +332,17 @@ impl Socket {
         for (id, parcel) in self.outbox.take() {
             let Some(connection) = self.connections.get_mut(&id) else {
                 // It hung up before it was known that its call waits.
-                if let Parcel::Parked { waiting, .. } = parcel {
+                if let LoopTask::Parked { waiting, .. } = parcel {
                     self.app.engine().give_up(Principal::System, waiting);
                 }
                 continue;
             };
             match parcel {
-                Parcel::Parked { id: request, waiting } => {
+                LoopTask::Parked { id: request, waiting } => {
                     connection.parked.insert(request, waiting);
                     parked.push((id, request));
                 }
-                Parcel::Line { id: request, line, outcome } => {
+                LoopTask::Line { id: request, line, outcome } => {
                     match connection.refused_waits.remove(&request) && outcome == Outcome::GivenUp {
                         true => connection.answer(request, &admission::no_room_to_wait(request)),
                         false => connection.answer(request, &line),

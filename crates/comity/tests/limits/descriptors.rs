@@ -59,7 +59,7 @@ fn it_waits_for_file_descriptors_without_spinning_and_goes_on() {
     // The kernel has nothing that tells of processor time that was not used.
     let (before, begun) = (used(server.pid()), Instant::now());
     std::thread::sleep(Duration::from_secs(1)); // sleeps: the time itself is measured
-    let (cost, elapsed) = (used(server.pid()) - before, begun.elapsed());
+    let (cost, elapsed) = (used(server.pid()) - before, begun.elapsed()); // clock: of the processor, which spinning uses
     assert!(cost < elapsed / 4, "{cost:?} of processor time in {elapsed:?}");
     for (at, stream) in crowd.iter_mut().enumerate() {
         stream.set_nonblocking(true).expect("a stream");

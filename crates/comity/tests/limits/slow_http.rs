@@ -39,14 +39,14 @@ fn asked(address: &str) -> Duration {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    begun.elapsed()
+    begun.elapsed() // clock: compared with the same without dawdlers
 }
 
 /// A question at the local socket, and how long its answer takes.
 fn asked_locally(place: &Place) -> Duration {
     let begun = Instant::now();
     Wire::connect(place).ask("status", json!({})).expect("a status");
-    begun.elapsed()
+    begun.elapsed() // clock: compared with the same without dawdlers
 }
 
 /// The slowest of some questions over HTTP, and of some at the local socket.

@@ -55,7 +55,7 @@ fn no_letter_is_left_unseen_by_a_receiver_that_goes_idle() {
             later.drain(..).for_each(|me| go_on(&go[me]));
             let start = Instant::now();
             let inbox = wire.ask("next", json!({ "wait": WAIT })).expect("an answer");
-            worst = worst.max(start.elapsed());
+            worst = worst.max(start.elapsed()); // clock: what woke nobody is found later
             assert!(worst < AT_ONCE, "a letter woke nobody for {worst:?}; seen so far: {seen:?}");
             let mut after = Vec::new();
             waits += 1;

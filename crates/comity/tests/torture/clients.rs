@@ -114,7 +114,7 @@ pub(crate) fn ask(
             }
             answer => {
                 if let Some(since) = broken_at {
-                    *worst = (*worst).max(since.elapsed());
+                    *worst = (*worst).max(since.elapsed()); // clock: it is reported
                 }
                 load.count();
                 return answer;

@@ -13,6 +13,7 @@ use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 use crate::identity::WayIn;
 pub use attach::Attach;
 pub use bye::Bye;
+use comity_core::calls;
 pub use diff::Diff;
 pub use join::Join;
 pub use limit::AgentLimit;
@@ -26,12 +27,12 @@ pub(crate) const GROUPS: &[Group] = &[("agent", "Who is here")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Join>(      "agent_join",   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join).examples(&["agent join ann --role developer"]),
-    CatalogEntry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents")        .for_agents().also(&["ps", "agent ls"]),
-    CatalogEntry::of::<ShowAgent>( "agent_show",   "show <agent>",      GET,    "/api/agents/{agent}").long(),
-    CatalogEntry::of::<Diff>(      "diff",         "diff <of>",         GET,    "/api/diff")          .long(),
-    CatalogEntry::of::<Why>(       "why",          "why <subject>",     GET,    "/api/why"),
-    CatalogEntry::of::<Bye>(       "agent_bye",    "agent bye <agent>", DELETE, "/api/agents/{agent}").removes().also(&["agent end", "agent rm"]),
-    CatalogEntry::of::<AgentLimit>("agent_limit",  "agent limit <max>", POST,   "/api/agents/limit")  .changes(),
-    CatalogEntry::of::<Attach>(    "agent_attach", "",                  POST,   "/api/agents/attach") .changes().internal().lets_in(WayIn::Join),
+    CatalogEntry::of::<Join>(      calls::AGENT_JOIN,  "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join).examples(&["agent join ann --role developer"]),
+    CatalogEntry::of::<ListAgents>("agents",           "agent list",        GET,    "/api/agents")        .for_agents().also(&["ps", "agent ls"]),
+    CatalogEntry::of::<ShowAgent>( "agent_show",       "show <agent>",      GET,    "/api/agents/{agent}").long(),
+    CatalogEntry::of::<Diff>(      "diff",             "diff <of>",         GET,    "/api/diff")          .long(),
+    CatalogEntry::of::<Why>(       "why",              "why <subject>",     GET,    "/api/why"),
+    CatalogEntry::of::<Bye>(       calls::AGENT_BYE,   "agent bye <agent>", DELETE, "/api/agents/{agent}").removes().also(&["agent end", "agent rm"]),
+    CatalogEntry::of::<AgentLimit>(calls::AGENT_LIMIT, "agent limit <max>", POST,   "/api/agents/limit")  .changes(),
+    CatalogEntry::of::<Attach>(    "agent_attach",     "",                  POST,   "/api/agents/attach") .changes().internal().lets_in(WayIn::Join),
 ];

@@ -7,6 +7,7 @@ mod request;
 
 use std::fmt;
 
+use comity_core::calls;
 use comity_core::control::{ControlAsk, ControlEvent, HandshakeId};
 use comity_core::{Ask, Event, Refusal};
 use schemars::JsonSchema;
@@ -28,10 +29,10 @@ pub(crate) const GROUPS: &[Group] = &[("shutdown", "Ask an agent to end, or answ
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<RequestShutdown>("shutdown_request", "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),
-    CatalogEntry::of::<ApproveShutdown>("shutdown_approve", "shutdown approve <request>", POST, "/api/shutdown/{request}/approve").removes(),
-    CatalogEntry::of::<RejectShutdown>( "shutdown_reject",  "shutdown reject <request>",  POST, "/api/shutdown/{request}/reject") .changes(),
-    CatalogEntry::of::<ReportIdle>(     "idle",             "idle <summary>",             POST, "/api/idle")                      .changes().for_agents().unlisted(&["reason", "task", "status"]),
+    CatalogEntry::of::<RequestShutdown>(calls::SHUTDOWN_REQUEST, "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),
+    CatalogEntry::of::<ApproveShutdown>(calls::SHUTDOWN_APPROVE, "shutdown approve <request>", POST, "/api/shutdown/{request}/approve").removes().answers("s-", "approve"),
+    CatalogEntry::of::<RejectShutdown>( calls::SHUTDOWN_REJECT,  "shutdown reject <request>",  POST, "/api/shutdown/{request}/reject") .changes().answers("s-", "reject"),
+    CatalogEntry::of::<ReportIdle>(     "idle",                  "idle <summary>",             POST, "/api/idle")                      .changes().for_agents().unlisted(&["reason", "task", "status"]),
 ];
 
 /// Where the handshake stands.

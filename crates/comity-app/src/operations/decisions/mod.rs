@@ -7,6 +7,7 @@ mod reject;
 
 use std::fmt;
 
+use comity_core::calls;
 use comity_core::decisions::{Decision, DecisionId, DecisionState};
 use comity_core::display::{visible, visible_lines};
 use comity_core::{Millis, Refusal, Timestamp, World};
@@ -27,7 +28,7 @@ pub(crate) const GROUPS: &[Group] = &[("decision", "What was decided, and what i
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents().also(&["decision add"]),
-    CatalogEntry::of::<ListDecisions>(  "decisions",        "decision list",         GET,  "/api/decisions").also(&["decision ls"]),
+    CatalogEntry::of::<ListDecisions>(  calls::DECISIONS,   "decision list",         GET,  "/api/decisions").also(&["decision ls"]),
     CatalogEntry::of::<ConfirmDecision>("decision_confirm", "decision confirm <id>", POST, "/api/decisions/{id}/confirm").changes(),
     CatalogEntry::of::<RejectDecision>( "decision_reject",  "decision reject <id>",  POST, "/api/decisions/{id}/reject") .changes(),
 ];

@@ -11,7 +11,7 @@ use crate::lineage::Lineage;
 use crate::operation::{Caller, Failure};
 use crate::operations::permissions::reading::command_line;
 use crate::processes;
-use crate::shells::{Reach, WORDS_BYTES_MAX};
+use crate::shells::{WORDS_BYTES_MAX, WriteAccess};
 
 /// How the agent program starts its shell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,10 +30,10 @@ impl Shell {
             return Shell::Free;
         }
         match who.agent().and_then(|agent| app.shells().reach(app.program_of(agent))) {
-            Some(Reach::Nothing) => Shell::Confined,
+            Some(WriteAccess::Nothing) => Shell::Confined,
             // A shell may have started before the agent was in plan mode, and go on.
-            Some(Reach::Unheld) if !app.is_planning(who) => Shell::Confined,
-            Some(Reach::Unheld) | None => Shell::Unproven,
+            Some(WriteAccess::Unheld) if !app.is_planning(who) => Shell::Confined,
+            Some(WriteAccess::Unheld) | None => Shell::Unproven,
         }
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn keep_account(judged: &Judged<'_>, agent: AgentId, may_run: bool) {
 /// Notes that a command starts through `comity-confine`, which asks from this lineage.
 pub(super) fn note(app: &Application, caller: &Caller, is_sealed: bool) {
     let Some(agent) = caller.who.agent().map(|agent| app.program_of(agent)) else { return };
-    let reach = if is_sealed { Reach::Nothing } else { Reach::Unheld };
+    let reach = if is_sealed { WriteAccess::Nothing } else { WriteAccess::Unheld };
     app.shells().started(agent, reach, || caller.lineage.as_deref().map(words).unwrap_or_default());
 }
 

@@ -20,6 +20,7 @@ use crate::catalog::{CatalogEntry, GET, Group};
 use crate::operation::AtTerminal;
 use crate::span::Span;
 use comity_core::Refusal;
+use comity_core::calls;
 
 /// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("log", "What happened")];
@@ -27,11 +28,11 @@ pub(crate) const GROUPS: &[Group] = &[("log", "What happened")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<ReadLog>(   "log",        "log",        GET, "/api/coordination/activity").long().at_terminal(AtTerminal::ReadsPages).also(&["logs"]).examples(&["log --since 10m --agent ann", "log --type lock_acquired --limit 20", "log --follow"]),
+    CatalogEntry::of::<ReadLog>(   calls::LOG,   "log",        GET, "/api/coordination/activity").long().at_terminal(AtTerminal::ReadsPages).also(&["logs"]).examples(&["log --since 10m --agent ann", "log --type lock_acquired --limit 20", "log --follow"]),
     CatalogEntry::of::<Replay>(    "log_replay", "log replay", GET, "/api/log/replay")           .long().examples(&["log replay --at 14:06", "log replay --at \"10 minutes ago\""]),
     CatalogEntry::of::<Verify>(    "log_verify", "log verify", GET, "/api/log/verify")           .long(),
-    CatalogEntry::of::<Summarize>( "summary",    "summary",    GET, "/api/coordination/summary"),
-    CatalogEntry::of::<ListAlerts>("alerts",     "alerts",     GET, "/api/coordination/alerts"),
+    CatalogEntry::of::<Summarize>( "summary",    "summary",    GET, "/api/coordination/summary").watched(),
+    CatalogEntry::of::<ListAlerts>("alerts",     "alerts",     GET, "/api/coordination/alerts").watched(),
 ];
 
 /// A moment that somebody names: a number of the log, a time, or a span ago.

@@ -10,6 +10,7 @@ mod take_over;
 
 use std::fmt;
 
+use comity_core::calls;
 use comity_core::display::{visible, visible_lines};
 use comity_core::inbox::InboxItem;
 use comity_core::mail::{Importance, MailEvent, Receipt, StoredLetter};
@@ -38,8 +39,8 @@ pub(crate) const GROUPS: &[Group] = &[("mail", "Letters between agents and you")
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Next>(           "next",           "next",                POST, "/api/next")          .changes().for_agents().waits().offers(),
-    CatalogEntry::of::<SendMail>(       "mail_send",      "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]).at_terminal(AtTerminal::LeavesInFile).examples(&["mail send ann -m \"please review src/login.rs\""]),
+    CatalogEntry::of::<Next>(           calls::NEXT,      "next",                POST, "/api/next")          .changes().for_agents().waits().offers(),
+    CatalogEntry::of::<SendMail>(       calls::MAIL_SEND, "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]).at_terminal(AtTerminal::LeavesInFile).examples(&["mail send ann -m \"please review src/login.rs\""]),
     CatalogEntry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes().waits().also(&["mail show"]),
     CatalogEntry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
     CatalogEntry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes").also(&["mail list", "mail ls"]),

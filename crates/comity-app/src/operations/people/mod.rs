@@ -10,6 +10,7 @@ mod whoami;
 use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 use crate::identity::WayIn;
 use crate::operation::AtTerminal;
+use comity_core::calls;
 pub use login::Login;
 pub use passphrase::SetPassphrase;
 pub use token_create::CreateToken;
@@ -23,10 +24,10 @@ pub(crate) const GROUPS: &[Group] = &[("token", "Tokens with which scripts act a
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Whoami>(       "whoami",         "whoami",              GET,    "/api/whoami"),
-    CatalogEntry::of::<CreateToken>(  "token_create",   "token create <name>", POST,   "/api/tokens")       .changes().also(&["token add"]),
-    CatalogEntry::of::<ListTokens>(   "tokens",         "token list",          GET,    "/api/tokens").also(&["token ls"]),
-    CatalogEntry::of::<RevokeToken>(  "token_revoke",   "token revoke <name>", DELETE, "/api/tokens/{name}").removes().also(&["token rm"]),
-    CatalogEntry::of::<SetPassphrase>("passphrase_set", "passphrase",          POST,   "/api/passphrase")   .changes().long().at_terminal(AtTerminal::AsksNewPassphrase),
-    CatalogEntry::of::<Login>(        "login",          "login",               POST,   "/api/login")        .changes().long().lets_in(WayIn::LogIn).at_terminal(AtTerminal::AsksPassphrase),
+    CatalogEntry::of::<Whoami>(       "whoami",            "whoami",              GET,    "/api/whoami"),
+    CatalogEntry::of::<CreateToken>(  calls::TOKEN_CREATE, "token create <name>", POST,   "/api/tokens")       .changes().also(&["token add"]),
+    CatalogEntry::of::<ListTokens>(   calls::TOKENS,       "token list",          GET,    "/api/tokens").also(&["token ls"]),
+    CatalogEntry::of::<RevokeToken>(  calls::TOKEN_REVOKE, "token revoke <name>", DELETE, "/api/tokens/{name}").removes().also(&["token rm"]),
+    CatalogEntry::of::<SetPassphrase>("passphrase_set",    "passphrase",          POST,   "/api/passphrase")   .changes().long().at_terminal(AtTerminal::AsksNewPassphrase),
+    CatalogEntry::of::<Login>(        calls::LOGIN,        "login",               POST,   "/api/login")        .changes().long().lets_in(WayIn::LogIn).at_terminal(AtTerminal::AsksPassphrase),
 ];

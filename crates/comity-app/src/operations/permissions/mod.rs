@@ -17,6 +17,7 @@ mod rules;
 
 use std::fmt;
 
+use comity_core::calls;
 use comity_core::display::visible;
 use comity_core::permissions::{PermissionRequest, RequestState, colour_of};
 use comity_core::{Millis, Principal, Timestamp, World};
@@ -47,17 +48,17 @@ pub(crate) const GROUPS: &[Group] = &[
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<AskPermission>(  "ask_permission",         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits(),
-    CatalogEntry::of::<ListPermissions>("permissions",            "permission list",                                GET,    "/api/permissions").also(&["permission ls"]),
-    CatalogEntry::of::<AllowRequest>(   "permission_allow",       "permission allow <id>",                          POST,   "/api/permissions/{id}/allow").changes().examples(&["permission allow 7"]),
-    CatalogEntry::of::<DenyRequest>(    "permission_deny",        "permission deny <id>",                           POST,   "/api/permissions/{id}/deny") .changes(),
-    CatalogEntry::of::<ListRules>(      "permission_rules",       "permission rule list",                          GET,    "/api/permissions/rules").also(&["permission rules"]),
-    CatalogEntry::of::<AddRule>(        "permission_rule_add",    "permission rule add <effect> <tool> <pattern>",  POST,   "/api/permissions/rules")     .changes().examples(&["permission rule add allow Bash 'cargo test*'"]),
-    CatalogEntry::of::<RemoveRule>(     "permission_rule_remove", "permission rule remove <id>",                    DELETE, "/api/permissions/rules/{id}").removes().also(&["permission rule rm"]),
-    CatalogEntry::of::<SetMode>(        "mode",                   "mode <agent> <mode>",                            POST,   "/api/permissions/mode")      .changes(),
-    CatalogEntry::of::<SubmitPlan>(     "plan_submit",            "plan submit <file>",                             POST,   "/api/plans")                 .changes().for_agents(),
-    CatalogEntry::of::<ApprovePlan>(    "plan_approve",           "plan approve <id>",                              POST,   "/api/plans/{id}/approve")    .changes(),
-    CatalogEntry::of::<RejectPlan>(     "plan_reject",            "plan reject <id>",                               POST,   "/api/plans/{id}/reject")     .changes(),
+    CatalogEntry::of::<AskPermission>(  calls::ASK_PERMISSION,         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits(),
+    CatalogEntry::of::<ListPermissions>(calls::PERMISSIONS,            "permission list",                                GET,    "/api/permissions").also(&["permission ls"]),
+    CatalogEntry::of::<AllowRequest>(   calls::PERMISSION_ALLOW,       "permission allow <id>",                          POST,   "/api/permissions/{id}/allow").changes().examples(&["permission allow 7"]).answers("p", "allow"),
+    CatalogEntry::of::<DenyRequest>(    calls::PERMISSION_DENY,        "permission deny <id>",                           POST,   "/api/permissions/{id}/deny") .changes().answers("p", "deny"),
+    CatalogEntry::of::<ListRules>(      calls::PERMISSION_RULES,       "permission rule list",                          GET,    "/api/permissions/rules").also(&["permission rules"]),
+    CatalogEntry::of::<AddRule>(        "permission_rule_add",         "permission rule add <effect> <tool> <pattern>",  POST,   "/api/permissions/rules")     .changes().examples(&["permission rule add allow Bash 'cargo test*'"]),
+    CatalogEntry::of::<RemoveRule>(     calls::PERMISSION_RULE_REMOVE, "permission rule remove <id>",                    DELETE, "/api/permissions/rules/{id}").removes().also(&["permission rule rm"]),
+    CatalogEntry::of::<SetMode>(        "mode",                        "mode <agent> <mode>",                            POST,   "/api/permissions/mode")      .changes(),
+    CatalogEntry::of::<SubmitPlan>(     "plan_submit",                 "plan submit <file>",                             POST,   "/api/plans")                 .changes().for_agents(),
+    CatalogEntry::of::<ApprovePlan>(    calls::PLAN_APPROVE,           "plan approve <id>",                              POST,   "/api/plans/{id}/approve")    .changes().answers("plan", "approve"),
+    CatalogEntry::of::<RejectPlan>(     calls::PLAN_REJECT,            "plan reject <id>",                               POST,   "/api/plans/{id}/reject")     .changes().answers("plan", "reject"),
 ];
 
 /// One request, as it is shown.

@@ -11,6 +11,7 @@ mod request;
 
 use std::fmt;
 
+use comity_core::calls;
 use comity_core::display::visible;
 use comity_core::pools::{Pool, PoolEvent, PoolKind, Slot, SlotId};
 use comity_core::{Event, Millis, Principal, Refusal, Timestamp, World};
@@ -38,7 +39,7 @@ pub(crate) const GROUPS: &[Group] = &[("lease", "Scarce things other than files"
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lease>(       "lease",         "lease <pool>",         POST, "/api/leases")        .changes().waits().for_agents().unlisted(&["ttl", "reason"]).examples(&["lease gpu --ttl 30m --wait 5m", "lease run build -- cargo build --release"]),
     CatalogEntry::of::<LeaseFree>(   "lease_free",    "lease release <lease>", POST, "/api/leases/free")   .changes().for_agents().unlisted(&["reason"]).also(&["lease free", "lease give-back"]),
-    CatalogEntry::of::<ListLeases>(  "leases",        "lease list <pool>",    GET,  "/api/leases").also(&["lease ls", "pools"]),
+    CatalogEntry::of::<ListLeases>(  calls::LEASES,   "lease list <pool>",    GET,  "/api/leases").also(&["lease ls", "pools"]),
     CatalogEntry::of::<LeaseExtend>( "lease_extend",  "lease extend <lease>", POST, "/api/leases/extend") .changes(),
     CatalogEntry::of::<LeaseGive>(   "lease_give",    "lease handover <lease>", POST, "/api/leases/give")   .changes().also(&["lease give"]),
     CatalogEntry::of::<LeaseRequest>("lease_request", "lease request <pool>", POST, "/api/leases/request").changes(),

@@ -11,6 +11,6 @@ pub use status::Status;
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Status>(      "status",   "status",   GET, "/api/status")  .at_terminal(AtTerminal::AsksWhoRuns),
+    CatalogEntry::of::<Status>(      "status",   "status",   GET, "/api/status")  .at_terminal(AtTerminal::AsksWhoRuns).watched(),
     CatalogEntry::of::<ShowSettings>("settings", "settings", GET, "/api/settings").also(&["config"]),
 ];

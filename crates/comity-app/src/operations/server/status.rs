@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use comity_core::Principal;
 use comity_core::display::{counted, visible};
+use comity_core::{Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +60,8 @@ pub struct HeldUp {
 }
 
 /// Those of the live agents that do not go on.
-fn held_up(app: &Application, caller: &Caller) -> Vec<HeldUp> {
-    let (now, world) = (app.engine().now(), app.engine().world());
-    let views = world.agents.live().map(|agent| AgentView::of(agent, &world, now, caller));
+fn held_up(world: &World, now: Timestamp, caller: &Caller) -> Vec<HeldUp> {
+    let views = world.agents.live().map(|agent| AgentView::of(agent, world, now, caller));
     views
         .filter_map(|view| Some(HeldUp { name: view.name, activity: view.activity, doing: view.doing? }))
         .collect()
@@ -88,7 +87,7 @@ impl Operation for Status {
             locks: world.locks.len(),
             orphaned: world.locks.orphaned().count(),
             inbox: comity_core::inbox::count(&world, caller.who),
-            held_up: held_up(app, caller),
+            held_up: held_up(&world, app.engine().now(), caller),
             waits: world.locks.waits().count(),
             unsettled,
             head: world.head,

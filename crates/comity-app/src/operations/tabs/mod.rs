@@ -32,6 +32,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use comity_browser::{Acted, BrowserError, ElementTarget, Tab};
+use comity_core::calls;
 use comity_core::pools::{SlotId, TabUse as Use, check_owner, check_use};
 use comity_core::{Principal, Refusal, World};
 use schemars::JsonSchema;
@@ -98,7 +99,7 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<TabRequests>(    "tab_requests",   "tab requests",                   GET,    "/api/tabs/requests")          .for_browsing().tool("firefox_get_slot_requests").structured(),
     CatalogEntry::of::<HandOverTab>(    "tab_handover",   "tab handover <tabId>",           POST,   "/api/tabs/{tabId}/handover")  .changes().long().tool("firefox_hand_over_tab"),
     CatalogEntry::of::<ShareTab>(       "tab_share",      "tab share <tabId>",              POST,   "/api/tabs/{tabId}/share")     .changes().tool("firefox_share_tab"),
-    CatalogEntry::of::<AdmitToContext>( "tab_admit",      "tab admit <context>",            POST,   "/api/contexts/admit")         .changes().tool("firefox_share_context"),
+    CatalogEntry::of::<AdmitToContext>( calls::TAB_ADMIT, "tab admit <context>",            POST,   "/api/contexts/admit")         .changes().tool("firefox_share_context"),
     CatalogEntry::of::<UnshareTab>(     "tab_unshare",    "tab unshare <tabId>",            POST,   "/api/tabs/{tabId}/unshare")   .changes().tool("firefox_unshare_tab"),
 ];
 

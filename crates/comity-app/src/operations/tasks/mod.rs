@@ -24,6 +24,7 @@ mod start;
 mod update;
 mod view;
 
+use comity_core::calls;
 use comity_core::tasks::{TaskAct, TaskAsk, TaskEvent, TaskRef};
 use comity_core::{Ask, Event, ProjectId, Timestamp, World};
 
@@ -62,26 +63,26 @@ pub(crate) const GROUPS: &[Group] = &[("task", "What there is to do")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<TaskAdd>(     "task_add",       "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]).also(&["task create", "task new"]).examples(&["task add \"Write the parser\" --files src/parser.rs", "task add \"Test it\" --depends-on parser --role qa"]),
-    CatalogEntry::of::<TaskDeclare>( "task_declare",   "task declare <tasks>",  POST, "/api/tasks/declare")       .changes(),
-    CatalogEntry::of::<TaskList>(    "task_list",      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList").unlisted(&["all_projects"]).also(&["task ls"]),
-    CatalogEntry::of::<TaskGraph>(   "task_graph",     "task graph",            GET,  "/api/task-graph"),
-    CatalogEntry::of::<TaskGet>(     "task_get",       "task show <id>",        GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet").also(&["task get"]),
-    CatalogEntry::of::<TaskClaim>(   "task_claim",     "task claim <id>",       POST, "/api/tasks/claim")         .changes().waits(),
-    CatalogEntry::of::<TaskStart>(   "task_start",     "task start <id>",       POST, "/api/tasks/{id}/start")    .changes(),
-    CatalogEntry::of::<TaskDone>(    "task_done",      "task done <id>",        POST, "/api/tasks/{id}/done")     .changes().also(&["task complete"]).examples(&["task done parser --evidence \"commit 1a2b3c, all tests pass\""]),
-    CatalogEntry::of::<TaskFail>(    "task_fail",      "task fail <id>",        POST, "/api/tasks/{id}/fail")     .changes(),
-    CatalogEntry::of::<TaskGiveBack>("task_give_back", "task release <id>",     POST, "/api/tasks/{id}/give-back").changes().also(&["task give-back"]),
-    CatalogEntry::of::<TaskAccept>(  "task_accept",    "task accept <id>",      POST, "/api/tasks/{id}/accept")   .changes(),
-    CatalogEntry::of::<TaskSendBack>("task_send_back", "task send-back <id>",   POST, "/api/tasks/{id}/send-back").changes(),
-    CatalogEntry::of::<TaskAssign>(  "task_assign",    "task assign <id> <to>", POST, "/api/tasks/{id}/assign")   .changes(),
-    CatalogEntry::of::<TaskUpdate>(  "task_update",    "task update <id>",      POST, "/api/tasks/{id}/update")   .changes().for_agents().tool("TaskUpdate"),
-    CatalogEntry::of::<TaskPause>(   "task_pause",     "task pause <id>",       POST, "/api/tasks/{id}/pause")    .changes(),
-    CatalogEntry::of::<TaskResume>(  "task_resume",    "task resume <id>",      POST, "/api/tasks/{id}/resume")   .changes(),
-    CatalogEntry::of::<TaskRetry>(   "task_retry",     "task retry <id>",       POST, "/api/tasks/{id}/retry")    .changes(),
-    CatalogEntry::of::<TaskReopen>(  "task_reopen",    "task reopen <id>",      POST, "/api/tasks/{id}/reopen")   .changes(),
-    CatalogEntry::of::<TaskSkip>(    "task_skip",      "task skip <id>",        POST, "/api/tasks/{id}/skip")     .removes(),
-    CatalogEntry::of::<TaskCancel>(  "task_cancel",    "task cancel <id>",      POST, "/api/tasks/{id}/cancel")   .removes(),
+    CatalogEntry::of::<TaskAdd>(     "task_add",            "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]).also(&["task create", "task new"]).examples(&["task add \"Write the parser\" --files src/parser.rs", "task add \"Test it\" --depends-on parser --role qa"]),
+    CatalogEntry::of::<TaskDeclare>( "task_declare",        "task declare <tasks>",  POST, "/api/tasks/declare")       .changes(),
+    CatalogEntry::of::<TaskList>(    calls::TASK_LIST,      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList").unlisted(&["all_projects"]).also(&["task ls"]),
+    CatalogEntry::of::<TaskGraph>(   "task_graph",          "task graph",            GET,  "/api/task-graph").watched(),
+    CatalogEntry::of::<TaskGet>(     calls::TASK_GET,       "task show <id>",        GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet").also(&["task get"]),
+    CatalogEntry::of::<TaskClaim>(   calls::TASK_CLAIM,     "task claim <id>",       POST, "/api/tasks/claim")         .changes().waits(),
+    CatalogEntry::of::<TaskStart>(   calls::TASK_START,     "task start <id>",       POST, "/api/tasks/{id}/start")    .changes(),
+    CatalogEntry::of::<TaskDone>(    calls::TASK_DONE,      "task done <id>",        POST, "/api/tasks/{id}/done")     .changes().also(&["task complete"]).examples(&["task done parser --evidence \"commit 1a2b3c, all tests pass\""]),
+    CatalogEntry::of::<TaskFail>(    calls::TASK_FAIL,      "task fail <id>",        POST, "/api/tasks/{id}/fail")     .changes(),
+    CatalogEntry::of::<TaskGiveBack>("task_give_back",      "task release <id>",     POST, "/api/tasks/{id}/give-back").changes().also(&["task give-back"]),
+    CatalogEntry::of::<TaskAccept>(  calls::TASK_ACCEPT,    "task accept <id>",      POST, "/api/tasks/{id}/accept")   .changes(),
+    CatalogEntry::of::<TaskSendBack>(calls::TASK_SEND_BACK, "task send-back <id>",   POST, "/api/tasks/{id}/send-back").changes(),
+    CatalogEntry::of::<TaskAssign>(  calls::TASK_ASSIGN,    "task assign <id> <to>", POST, "/api/tasks/{id}/assign")   .changes(),
+    CatalogEntry::of::<TaskUpdate>(  "task_update",         "task update <id>",      POST, "/api/tasks/{id}/update")   .changes().for_agents().tool("TaskUpdate"),
+    CatalogEntry::of::<TaskPause>(   "task_pause",          "task pause <id>",       POST, "/api/tasks/{id}/pause")    .changes(),
+    CatalogEntry::of::<TaskResume>(  calls::TASK_RESUME,    "task resume <id>",      POST, "/api/tasks/{id}/resume")   .changes(),
+    CatalogEntry::of::<TaskRetry>(   calls::TASK_RETRY,     "task retry <id>",       POST, "/api/tasks/{id}/retry")    .changes(),
+    CatalogEntry::of::<TaskReopen>(  "task_reopen",         "task reopen <id>",      POST, "/api/tasks/{id}/reopen")   .changes(),
+    CatalogEntry::of::<TaskSkip>(    "task_skip",           "task skip <id>",        POST, "/api/tasks/{id}/skip")     .removes(),
+    CatalogEntry::of::<TaskCancel>(  "task_cancel",         "task cancel <id>",      POST, "/api/tasks/{id}/cancel")   .removes(),
 ];
 
 /// Plans an act on one task of the project that the caller is in.

@@ -9,6 +9,7 @@ mod show;
 use std::fmt;
 
 use comity_core::agents::Agent;
+use comity_core::calls;
 use comity_core::display::visible;
 use comity_core::teams::members;
 use comity_core::{Principal, World};
@@ -28,11 +29,11 @@ pub(crate) const GROUPS: &[Group] = &[("team", "A leader and its workers")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<CreateTeam>("team_create", "team create <name>",        POST,   "/api/teams")       .changes().tool("TeamCreate").also(&["team add"]),
-    CatalogEntry::of::<Admit>(     "team_admit",  "team admit <agent> <team>", POST,   "/api/teams/admit") .changes(),
-    CatalogEntry::of::<DeleteTeam>("team_delete", "team delete <name>",        DELETE, "/api/teams/{name}").removes().tool("TeamDelete").also(&["team rm", "team remove"]),
-    CatalogEntry::of::<ListTeams>( "teams",       "team list",                 GET,    "/api/teams").also(&["team ls"]),
-    CatalogEntry::of::<ShowTeam>(  "team",        "team show <name>",          GET,    "/api/teams/{name}").also(&["team get"]),
+    CatalogEntry::of::<CreateTeam>(calls::TEAM_CREATE, "team create <name>",        POST,   "/api/teams")       .changes().tool("TeamCreate").also(&["team add"]),
+    CatalogEntry::of::<Admit>(     "team_admit",       "team admit <agent> <team>", POST,   "/api/teams/admit") .changes(),
+    CatalogEntry::of::<DeleteTeam>(calls::TEAM_DELETE, "team delete <name>",        DELETE, "/api/teams/{name}").removes().tool("TeamDelete").also(&["team rm", "team remove"]),
+    CatalogEntry::of::<ListTeams>( "teams",            "team list",                 GET,    "/api/teams").also(&["team ls"]),
+    CatalogEntry::of::<ShowTeam>(  "team",             "team show <name>",          GET,    "/api/teams/{name}").also(&["team get"]),
 ];
 
 /// One team, as it is shown.

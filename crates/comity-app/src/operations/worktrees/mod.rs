@@ -7,6 +7,7 @@ mod remove;
 mod restore;
 mod scope;
 
+use comity_core::calls;
 use comity_core::worktrees::Worktree;
 use comity_core::{Principal, Refusal};
 use comity_git::worktree::{FailureKind, WorktreeError};
@@ -30,11 +31,11 @@ pub(crate) const GROUPS: &[Group] = &[("worktree", "A copy of the repository for
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<WorktreeAdd>(    "worktree_add",     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().long().writes_files().unlisted(&["branch"]).also(&["worktree create"]).examples(&["worktree add login"]),
-    CatalogEntry::of::<ListWorktrees>(  "worktree_list",    "worktree list",           GET,    "/api/worktrees")        .long().also(&["worktree ls"]),
-    CatalogEntry::of::<WorktreeMerge>(  "worktree_merge",   "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files().examples(&["worktree merge login --into main"]),
-    CatalogEntry::of::<WorktreeRemove>( "worktree_remove",  "worktree remove <slug>",  DELETE, "/api/worktrees/{slug}") .removes().long().writes_files().unlisted(&["wait"]).also(&["worktree rm"]),
-    CatalogEntry::of::<WorktreeRestore>("worktree_restore", "worktree restore <slug>", POST,   "/api/worktrees/restore").changes().long().writes_files(),
+    CatalogEntry::of::<WorktreeAdd>(    calls::WORKTREE_ADD,     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().long().writes_files().unlisted(&["branch"]).also(&["worktree create"]).examples(&["worktree add login"]),
+    CatalogEntry::of::<ListWorktrees>(  calls::WORKTREE_LIST,    "worktree list",           GET,    "/api/worktrees")        .long().also(&["worktree ls"]),
+    CatalogEntry::of::<WorktreeMerge>(  "worktree_merge",        "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files().examples(&["worktree merge login --into main"]),
+    CatalogEntry::of::<WorktreeRemove>( calls::WORKTREE_REMOVE,  "worktree remove <slug>",  DELETE, "/api/worktrees/{slug}") .removes().long().writes_files().unlisted(&["wait"]).also(&["worktree rm"]),
+    CatalogEntry::of::<WorktreeRestore>(calls::WORKTREE_RESTORE, "worktree restore <slug>", POST,   "/api/worktrees/restore").changes().long().writes_files(),
 ];
 
 /// The worktree that is meant: the named one, else the one that the caller is in, else the caller's only one.

@@ -6,8 +6,8 @@ use super::{Mail, Mailbox, OpenOffer, StoredLetter};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{AgentId, Key, Principal};
+use crate::mail::MailTold;
 use crate::mail::{Letter, LetterId, MailEvent, Receipt};
-use crate::notices::NoticeKind;
 use crate::world::World;
 
 /// Puts letters and control messages back, with the deadlines of offers.
@@ -64,8 +64,7 @@ pub(in crate::mail) fn apply(world: &mut World, record: &Record, event: &MailEve
             for id in letters {
                 let Some(held) = world.mail.letters.get(id) else { continue };
                 let (from, subject) = (held.from, held.letter.subject.as_deref().map(str::to_owned));
-                let told =
-                    NoticeKind::MailUndelivered { to: world.name_of(*to), id: id.to_string(), subject };
+                let told = MailTold::Undelivered { to: world.name_of(*to), id: id.to_string(), subject };
                 world.tell(from, record.seq, told);
             }
             done_with(world, *to, letters);

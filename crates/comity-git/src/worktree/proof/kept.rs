@@ -38,7 +38,6 @@ pub enum Why {
     Stash,
     /// There is another repository in it, or a submodule.
     Repository,
-    /// A process is in it.
     Process,
     /// It changed while it was looked at, or since.
     Changed,
