@@ -224,7 +224,7 @@ fn opencode_cannot_write_a_locked_file() {
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
     let text = |path: &std::path::Path| path.to_str().expect("a text").to_owned();
     let bash_env = text(&place.home.join("comity-confine.sh"));
-    let connection = ProgramPaths { hook: text(&hook), comity: BINARY.into(), bash_env };
+    let connection = ProgramPaths { hook: text(&hook), comity: BINARY.into(), bash_env, home: None };
     let plugin = connect(Dialect::OpenCode, SettingsKind::Plugin, None, &connection).expect("a plugin");
     let test = "opencode_cannot_write_a_locked_file";
     let Some(opencode) = clients::opencode(test, &place, &model, &plugin) else { return };

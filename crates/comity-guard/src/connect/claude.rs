@@ -3,7 +3,8 @@
 use super::hooks::Hook;
 use super::line::HookLines;
 use super::piece::Piece;
-use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
+use super::servers::environment;
+use super::{HOOK_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 
 /// How long an idle agent is waited for.
 const IDLE_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
@@ -51,12 +52,14 @@ fn waiter(line: &str) -> Piece {
     ])
 }
 
-pub(super) fn server(comity: &str) -> Piece {
-    Piece::Members(vec![
+pub(super) fn server(connection: &ProgramPaths) -> Piece {
+    let mut members = vec![
         ("type", Piece::text("stdio")),
-        ("command", Piece::text(comity)),
+        ("command", Piece::text(&connection.comity)),
         ("args", Piece::texts(&SERVER_ARGUMENTS)),
-        // Otherwise the model has to search for the tools before it can use them.
-        ("alwaysLoad", Piece::Flag(true)),
-    ])
+    ];
+    members.extend(environment("env", connection));
+    // Otherwise the model has to search for the tools before it can use them.
+    members.push(("alwaysLoad", Piece::Flag(true)));
+    Piece::Members(members)
 }

@@ -6,5 +6,6 @@ if [[ ${BASH_EXECUTION_STRING-} != @HOOK_LINE@ ]] &&
     echo "Comity: this did not run: "@CONFINE@" is gone; install Comity again, or take BASH_ENV out of this program's settings" >&2
     exit 126
   fi
+@HOME_LINE@
   exec @CONFINE@ --again "$BASH" "${COMITY_WORDS[@]}"
 fi

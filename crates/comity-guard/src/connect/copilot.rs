@@ -3,7 +3,8 @@
 use super::hooks::Hook;
 use super::line::HookLines;
 use super::piece::Piece;
-use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
+use super::servers::environment;
+use super::{HOOK_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 
 pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
     let hook = |event, line: &str| Hook {
@@ -19,11 +20,13 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
     events.into_iter().map(|event| hook(event, &lines.plain)).collect()
 }
 
-pub(super) fn server(comity: &str) -> Piece {
-    Piece::Members(vec![
+pub(super) fn server(connection: &ProgramPaths) -> Piece {
+    let mut members = vec![
         ("type", Piece::text("local")),
-        ("command", Piece::text(comity)),
+        ("command", Piece::text(&connection.comity)),
         ("args", Piece::texts(&SERVER_ARGUMENTS)),
-        ("tools", Piece::texts(&["*"])),
-    ])
+    ];
+    members.extend(environment("env", connection));
+    members.push(("tools", Piece::texts(&["*"])));
+    Piece::Members(members)
 }

@@ -1,5 +1,6 @@
 //! The command line that runs our hook, and how it is known again.
 
+use super::{HOME_VARIABLE, ProgramPaths};
 use crate::dialect::Dialect;
 
 /// The file name of the hook program, by which our entries are known.
@@ -16,9 +17,13 @@ pub(super) struct HookLines {
 }
 
 impl HookLines {
-    pub(super) fn of(hook: &str, dialect: Dialect) -> HookLines {
+    pub(super) fn of(connection: &ProgramPaths, dialect: Dialect) -> HookLines {
+        let hook = &connection.hook;
         let (program, name) = (shell_word(hook), dialect.name());
-        let plain = format!("exec {program} {name}");
+        let plain = match &connection.home {
+            None => format!("exec {program} {name}"),
+            Some(home) => format!("exec env {HOME_VARIABLE}={} {program} {name}", shell_word(home)),
+        };
         let gone = shell_word(&format!(
             "Comity: {hook} is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks \
              that name {HOOK_PROGRAM} out of the settings."
@@ -41,11 +46,18 @@ pub(super) fn is_hook_line(line: &str) -> bool {
     let mut words = Words(line);
     let first = words.next();
     let program = match first.as_deref() {
-        Some("exec") => words.next(),
+        Some("exec") => match words.next() {
+            Some(word) if word == "env" => words.find(|word| !is_assignment(word)),
+            word => word,
+        },
         Some("test") => words.nth(1),
         _ => first,
     };
     program.is_some_and(|program| is_our_program(&program))
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| !name.contains('/'))
 }
 
 /// Whether a path is that of our hook.

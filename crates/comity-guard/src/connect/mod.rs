@@ -6,6 +6,7 @@
 mod braces;
 mod claude;
 mod codex;
+mod comments;
 mod configured;
 mod copilot;
 mod cursor;
@@ -24,6 +25,7 @@ mod servers;
 mod shell;
 mod toml;
 
+pub use comments::plain_json;
 pub use configured::{ShellStart, hook_command, shell_start};
 pub use gaps::gaps;
 pub use places::{SettingsFile, SettingsKind, SettingsRoot, places};
@@ -32,12 +34,15 @@ pub use problem::EditProblem;
 pub use shell::{BASH_ENV_FILE, is_bash_env_script};
 
 use crate::dialect::Dialect;
+use comments::JsonForm;
 use hooks::Hook;
 use json::Document;
 use piece::Piece;
 
 /// The name of our MCP server.
 const SERVER: &str = "comity";
+/// The variable that names the state directory.
+const HOME_VARIABLE: &str = "COMITY_HOME";
 /// The arguments that make our program an MCP server.
 const SERVER_ARGUMENTS: [&str; 1] = ["mcp"];
 /// How long a program waits for our hook.
@@ -54,6 +59,9 @@ pub struct ProgramPaths {
     pub comity: String,
     /// The file that `BASH_ENV` names, which lies among the user's own: where the programs are, only root may write.
     pub bash_env: String,
+    /// The state directory, unless it is the one that programs find without being told. Clients start their hooks and servers
+    /// with different environments, or none.
+    pub home: Option<String>,
 }
 
 /// Whether a file has what it should have of ours.
@@ -85,7 +93,8 @@ pub fn connect(
         }
         (Dialect::Codex, SettingsKind::Mcp) => toml::connect(existing.unwrap_or_default(), connection),
         (_, SettingsKind::Hooks | SettingsKind::Mcp | SettingsKind::HooksAndMcp) => {
-            let mut document = existing.map_or_else(|| Ok(Document::new()), Document::parse)?;
+            let mut document = existing
+                .map_or_else(|| Ok(Document::new()), |text| Document::parse(text, JsonForm::of(dialect)))?;
             if kind.has_hooks() {
                 hooks::connect(&mut document, &wanted_hooks(dialect, connection), is_versioned(dialect))?;
             }
@@ -114,7 +123,7 @@ pub fn disconnect(dialect: Dialect, kind: SettingsKind, text: &str) -> Result<Op
         (_, SettingsKind::Variables) => Ok(shell::disconnect_variables(text)),
         (Dialect::Codex, SettingsKind::Mcp) => toml::disconnect(text),
         (_, SettingsKind::Hooks | SettingsKind::Mcp | SettingsKind::HooksAndMcp) => {
-            let mut document = Document::parse(text)?;
+            let mut document = Document::parse(text, JsonForm::of(dialect))?;
             if kind.has_hooks() {
                 hooks::disconnect(&mut document, is_versioned(dialect))?;
             }
@@ -158,7 +167,7 @@ impl SettingsKind {
 
 impl ProgramPaths {
     fn check(&self) -> Result<(), EditProblem> {
-        for path in [&self.hook, &self.comity, &self.bash_env] {
+        for path in [&self.hook, &self.comity, &self.bash_env].into_iter().chain(&self.home) {
             if !path.starts_with('/') {
                 return Err(EditProblem::new(
                     format!("{path:?} is no absolute path"),
@@ -209,7 +218,7 @@ fn check_length(text: &str) -> Result<(), EditProblem> {
 }
 
 fn wanted_hooks(dialect: Dialect, connection: &ProgramPaths) -> Vec<Hook> {
-    let lines = line::HookLines::of(&connection.hook, dialect);
+    let lines = line::HookLines::of(connection, dialect);
     match dialect {
         Dialect::ClaudeCode => claude::hooks(&lines),
         Dialect::Codex => codex::hooks(&lines),
@@ -243,11 +252,10 @@ fn servers_member(dialect: Dialect) -> &'static str {
 }
 
 fn server(dialect: Dialect, connection: &ProgramPaths) -> Piece {
-    let comity = connection.comity.as_str();
     match dialect {
-        Dialect::ClaudeCode => claude::server(comity),
-        Dialect::CopilotCli => copilot::server(comity),
-        Dialect::OpenCode => opencode::server(comity),
-        Dialect::Codex | Dialect::GeminiCli | Dialect::Cursor => servers::plain(comity),
+        Dialect::ClaudeCode => claude::server(connection),
+        Dialect::CopilotCli => copilot::server(connection),
+        Dialect::OpenCode => opencode::server(connection),
+        Dialect::Codex | Dialect::GeminiCli | Dialect::Cursor => servers::plain(connection),
     }
 }

@@ -9,7 +9,10 @@ const FAULT = "so this was not allowed; see: comity doctor";
 // What the hook program says to a call: nothing but its exit code 0 lets the call pass.
 function ask(call) {
   return new Promise((resolve, reject) => {
-    const child = spawn(HOOK, [DIALECT], { stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(HOOK, [DIALECT], {
+      env: { ...process.env, ...VARIABLES },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     let stdout = "";
     let stderr = "";
     const refuse = (reason) => {

@@ -9,6 +9,7 @@ mod doctor;
 mod follow;
 mod help;
 mod inbox;
+mod install;
 mod lease_run;
 mod log_files;
 mod log_pages;
@@ -94,6 +95,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             let only: Vec<String> = inner.get_many("client").unwrap_or_default().cloned().collect();
             init::run(&home, what, &only, form)
         }
+        "install" => install::run(inner, form),
         "completions" => docs::completions(inner, form),
         "man" => docs::man(inner, form),
         "docs" => docs::run(inner),

@@ -8,7 +8,7 @@ use comity_app::operation::{AtTerminal, Audience};
 use comity_app::operations::locks::Lock;
 use comity_guard::Dialect;
 
-use super::{arguments, docs, help, lease_run, log_files, people, spool, watch};
+use super::{arguments, docs, help, install, lease_run, log_files, people, spool, watch};
 
 /// Verbs of a group in the list of all commands.
 const VERBS_SHOWN_MAX: usize = 6;
@@ -69,7 +69,7 @@ fn is_first(command: &Command) -> bool {
 }
 
 /// The commands that are no operations, and below no word of one.
-fn own_commands() -> [Command; 15] {
+fn own_commands() -> [Command; 16] {
     [
         Command::new("up")
             .about("Start the server if it isn't running, and print how to reach it"),
@@ -86,6 +86,7 @@ fn own_commands() -> [Command; 15] {
             .arg(Arg::new("name").long("name").value_name("NAME").help("The name the agent would like to have"))
             .arg(flag("browser", "Also offer the tools of the shared browser"))
             .arg(flag("all-tools", "Offer every operation, not just those that agents need")),
+        install::command(),
         Command::new("init")
             .about("Connect the agent programs found here, and guard this repository's commits")
             .arg(flag("undo", "Undo everything that init did"))

@@ -82,6 +82,11 @@ impl FileEdit {
         change
     }
 
+    /// Whether there is anything to do, or to say.
+    pub(super) fn is_change(&self) -> bool {
+        self.outcome != FileOutcome::Same
+    }
+
     /// Lines that come and go, for people.
     pub(super) fn difference(&self) -> String {
         let (before, after) =
