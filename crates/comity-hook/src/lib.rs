@@ -48,7 +48,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
             let _ = writeln!(std::io::stdout(), "{USAGE}");
             ExitCode::SUCCESS
         }
-        [client, "--wait"] if !client.starts_with('-') => wait::for_mail(),
+        [client, "--wait"] if !client.starts_with('-') => wait::for_mail(client),
         // What earlier plugins say of their shell is not taken on their word.
         [client] | [client, "--confined"] if !client.starts_with('-') => tool::judge(Some(client)),
         _ => {

@@ -4,6 +4,8 @@
 mod active;
 #[path = "init/installed.rs"]
 mod installed;
+#[path = "init/project.rs"]
+mod project;
 #[path = "init/shells.rs"]
 mod shells;
 #[expect(dead_code, reason = "each test uses a part of it")]

@@ -4,10 +4,7 @@ use super::hooks::Hook;
 use super::line::HookLines;
 use super::piece::Piece;
 use super::servers::environment;
-use super::{HOOK_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
-
-/// How long an idle agent is waited for.
-const IDLE_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
+use super::{HOOK_SECONDS_MAX, IDLE_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 
 /// Expressions with more than names in them match anywhere in a name, so they say where it begins and ends. Our own tools
 /// have rules of their own; the hook only tells which agent of the program calls them.

@@ -15,9 +15,10 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
             ("timeoutSec", Piece::Number(HOOK_SECONDS_MAX)),
         ]),
     };
-    // It blocks by itself when a hook is missing. `comity-confine.sh` knows the line by heart.
-    let events = ["preToolUse", "postToolUse", "sessionStart", "userPromptSubmitted", "agentStop"];
-    events.into_iter().map(|event| hook(event, &lines.plain)).collect()
+    // It blocks by itself when a hook is missing, and does not say how to get out. `comity-confine.sh` knows both lines by heart.
+    let events = ["postToolUse", "sessionStart", "userPromptSubmitted", "agentStop"];
+    let others = events.into_iter().map(|event| hook(event, &lines.plain));
+    std::iter::once(hook("preToolUse", &lines.gate)).chain(others).collect()
 }
 
 pub(super) fn server(connection: &ProgramPaths) -> Piece {

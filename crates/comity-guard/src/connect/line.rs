@@ -18,6 +18,13 @@ pub(super) struct HookLines {
 
 impl HookLines {
     pub(super) fn of(connection: &ProgramPaths, dialect: Dialect) -> HookLines {
+        if connection.is_by_name() {
+            let plain = format!(
+                "command -v {HOOK_PROGRAM} >/dev/null 2>&1 || exit 0; exec {HOOK_PROGRAM} {}",
+                dialect.name()
+            );
+            return HookLines { gate: plain.clone(), wait: format!("{plain} --wait"), plain };
+        }
         let hook = &connection.hook;
         let (program, name) = (shell_word(hook), dialect.name());
         let plain = match &connection.home {
@@ -50,7 +57,7 @@ pub(super) fn is_hook_line(line: &str) -> bool {
             Some(word) if word == "env" => words.find(|word| !is_assignment(word)),
             word => word,
         },
-        Some("test") => words.nth(1),
+        Some("test" | "command") => words.nth(1),
         _ => first,
     };
     program.is_some_and(|program| is_our_program(&program))

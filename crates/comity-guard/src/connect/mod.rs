@@ -28,7 +28,7 @@ mod toml;
 pub use comments::plain_json;
 pub use configured::{ShellStart, hook_command, shell_start};
 pub use gaps::gaps;
-pub use places::{SettingsFile, SettingsKind, SettingsRoot, places};
+pub use places::{SettingsFile, SettingsKind, SettingsRoot, places, project_places};
 pub use policy::sandbox;
 pub use problem::EditProblem;
 pub use shell::{BASH_ENV_FILE, is_bash_env_script};
@@ -47,10 +47,12 @@ const HOME_VARIABLE: &str = "COMITY_HOME";
 const SERVER_ARGUMENTS: [&str; 1] = ["mcp"];
 /// How long a program waits for our hook.
 const HOOK_SECONDS_MAX: u64 = 10;
+/// How long an idle agent is waited for.
+const IDLE_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
 /// The longest text that is edited.
 const TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The programs that are connected, by their absolute paths.
+/// The programs that are connected: by their absolute paths, or by name in settings that are checked in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramPaths {
     /// `comity-hook`.
@@ -98,7 +100,7 @@ pub fn connect(
             if kind.has_hooks() {
                 hooks::connect(&mut document, &wanted_hooks(dialect, connection), is_versioned(dialect))?;
             }
-            if has_prefix(dialect, kind) {
+            if has_prefix(dialect, kind) && !connection.is_by_name() {
                 shell::connect_claude(&mut document, connection)?;
             }
             if kind.has_servers() {
@@ -166,7 +168,24 @@ impl SettingsKind {
 }
 
 impl ProgramPaths {
+    /// The programs as whoever checks out a repository has them: on the PATH, or not at all.
+    pub fn by_name() -> ProgramPaths {
+        ProgramPaths {
+            hook: line::HOOK_PROGRAM.to_owned(),
+            comity: SERVER.to_owned(),
+            bash_env: String::new(),
+            home: None,
+        }
+    }
+
+    fn is_by_name(&self) -> bool {
+        *self == ProgramPaths::by_name()
+    }
+
     fn check(&self) -> Result<(), EditProblem> {
+        if self.is_by_name() {
+            return Ok(());
+        }
         for path in [&self.hook, &self.comity, &self.bash_env].into_iter().chain(&self.home) {
             if !path.starts_with('/') {
                 return Err(EditProblem::new(
@@ -254,6 +273,8 @@ fn servers_member(dialect: Dialect) -> &'static str {
 fn server(dialect: Dialect, connection: &ProgramPaths) -> Piece {
     match dialect {
         Dialect::ClaudeCode => claude::server(connection),
+        // In a repository it reads the same file.
+        Dialect::CopilotCli if connection.is_by_name() => claude::server(connection),
         Dialect::CopilotCli => copilot::server(connection),
         Dialect::OpenCode => opencode::server(connection),
         Dialect::Codex | Dialect::GeminiCli | Dialect::Cursor => servers::plain(connection),

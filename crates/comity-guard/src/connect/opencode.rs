@@ -32,13 +32,15 @@ pub(super) fn connect_plugin(
             "give that plugin another name",
         ));
     }
-    let (hook, bash_env) = (quoted(&connection.hook), quoted(&connection.bash_env));
+    let (hook, is_by_name) = (quoted(&connection.hook), connection.is_by_name());
+    let bash_env = if is_by_name { "null".to_owned() } else { quoted(&connection.bash_env) };
     let dialect = quoted(Dialect::OpenCode.name());
     let milliseconds = HOOK_SECONDS_MAX * 1_000;
     let home = connection.home.as_deref().map(|home| format!("{}:{}", quoted(HOME_VARIABLE), quoted(home)));
     let variables = format!("{{{}}}", home.unwrap_or_default());
     Ok(format!(
         "{FIRST_LINE}\nconst HOOK = {hook};\nconst BASH_ENV = {bash_env};\nconst VARIABLES = {variables};\n\
+         const PASSES_IF_GONE = {is_by_name};\n\
          const DIALECT = {dialect};\nconst ANSWER_MS_MAX = {milliseconds};\n\n{SOURCE}"
     ))
 }

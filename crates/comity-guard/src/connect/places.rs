@@ -82,6 +82,41 @@ pub fn places(dialect: Dialect) -> &'static [SettingsFile] {
     }
 }
 
+/// The files by which a program is connected for everybody who works on a repository, from its top directory.
+pub fn project_places(dialect: Dialect) -> &'static [SettingsFile] {
+    match dialect {
+        Dialect::ClaudeCode => &CLAUDE_PROJECT,
+        Dialect::Codex => &CODEX_PROJECT,
+        Dialect::GeminiCli => &GEMINI_PROJECT,
+        Dialect::CopilotCli => &COPILOT_PROJECT,
+        Dialect::Cursor => &CURSOR_PLACES,
+        Dialect::OpenCode => &OPENCODE_PROJECT,
+    }
+}
+
+const CLAUDE_PROJECT: [SettingsFile; 2] = [
+    place(SettingsRoot::Home, ".claude/settings.json", SettingsKind::Hooks),
+    place(SettingsRoot::Home, ".mcp.json", SettingsKind::Mcp),
+];
+const CODEX_PROJECT: [SettingsFile; 2] = [
+    place(SettingsRoot::Home, ".codex/hooks.json", SettingsKind::Hooks),
+    place(SettingsRoot::Home, ".codex/config.toml", SettingsKind::Mcp),
+];
+const GEMINI_PROJECT: [SettingsFile; 1] =
+    [place(SettingsRoot::Home, ".gemini/settings.json", SettingsKind::HooksAndMcp)];
+/// It reads the servers that Claude Code reads.
+const COPILOT_PROJECT: [SettingsFile; 2] = [
+    place(SettingsRoot::Home, ".github/hooks/comity.json", SettingsKind::Hooks),
+    place(SettingsRoot::Home, ".mcp.json", SettingsKind::Mcp),
+];
+const OPENCODE_PROJECT: [SettingsFile; 2] = [
+    SettingsFile {
+        other: Some("opencode.jsonc"),
+        ..place(SettingsRoot::Home, "opencode.json", SettingsKind::Mcp)
+    },
+    place(SettingsRoot::Home, ".opencode/plugins/comity.js", SettingsKind::Plugin),
+];
+
 const CLAUDE_PLACES: [SettingsFile; 2] = [
     place(CLAUDE, "settings.json", SettingsKind::Hooks),
     // Without the variable, this one lies beside the folder of the other.

@@ -23,7 +23,8 @@ pub(super) fn connect(text: &str, connection: &ProgramPaths) -> Result<String, E
     };
     // Some forms of TOML cannot be added to, such as a table in braces.
     parse(&text).map_err(|_| other_form())?;
-    Ok(policy::connect(&text, connection))
+    // A variable can only name a file by its path.
+    Ok(if connection.is_by_name() { text } else { policy::connect(&text, connection) })
 }
 
 pub(super) fn disconnect(text: &str) -> Result<Option<String>, EditProblem> {

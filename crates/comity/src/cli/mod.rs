@@ -93,7 +93,11 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
                 (false, false) => init::InitMode::Do,
             };
             let only: Vec<String> = inner.get_many("client").unwrap_or_default().cloned().collect();
-            init::run(&home, what, &only, form)
+            let scope = match inner.get_one::<String>("scope").map(String::as_str) {
+                Some("project") => init::InitScope::Project,
+                Some(_) | None => init::InitScope::User,
+            };
+            init::run(&home, what, scope, &only, form)
         }
         "install" => install::run(inner, form),
         "completions" => docs::completions(inner, form),

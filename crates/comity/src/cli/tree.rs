@@ -92,6 +92,13 @@ fn own_commands() -> [Command; 16] {
             .arg(flag("undo", "Undo everything that init did"))
             .arg(flag("dry-run", "Only show what would change"))
             .arg(
+                Arg::new("scope")
+                    .long("scope")
+                    .value_parser(["user", "project"])
+                    .default_value("user")
+                    .help("Whose settings: yours, or those that are checked in here, for everybody with Comity on the PATH"),
+            )
+            .arg(
                 Arg::new("client")
                     .long("client")
                     .value_name("NAME")

@@ -19,6 +19,8 @@ pub(super) struct FileEdit {
     after: Option<String>,
     /// The mode of the file if it is new.
     pub(super) new_mode: u32,
+    /// Whether a copy of what it was stays beside it.
+    pub(super) keeps_copy: bool,
     pub(super) outcome: FileOutcome,
 }
 
@@ -56,8 +58,14 @@ impl FileEdit {
         edit: impl FnOnce(Option<&str>) -> Result<Option<String>, String>,
     ) -> FileEdit {
         let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        let mut change =
-            FileEdit { file, before: None, after: None, new_mode: 0o600, outcome: FileOutcome::Same };
+        let mut change = FileEdit {
+            file,
+            before: None,
+            after: None,
+            new_mode: 0o600,
+            keeps_copy: true,
+            outcome: FileOutcome::Same,
+        };
         let before = match fs::read_to_string(&change.file) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -137,7 +145,11 @@ impl FileEdit {
                 self.outcome = FileOutcome::Changed;
                 self.replace(&before)
             }
-            Ok(_) | Err(_) => fs::remove_file(&self.file),
+            Ok(_) | Err(_) => match fs::remove_file(&self.file) {
+                // Two programs may share a file.
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            },
         }
     }
 
@@ -159,6 +171,9 @@ impl FileEdit {
 
     /// Keeps the file as it was the first time, for nobody's eyes but those that could read it.
     fn back_up(&self) -> io::Result<()> {
+        if !self.keeps_copy {
+            return Ok(());
+        }
         let original = fs::metadata(&self.file)?;
         match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.backup()) {
             Ok(mut backup) => {

@@ -5,8 +5,10 @@ pub(crate) mod configured;
 mod files;
 pub(crate) mod found;
 mod pre_commit;
+mod project;
 mod proof;
 mod report;
+mod shared_hooks;
 pub(crate) mod shells;
 
 use std::path::{Path, PathBuf};
@@ -68,8 +70,26 @@ impl User {
     }
 }
 
-pub(crate) fn run(home: &Home, what: InitMode, only: &[String], form: OutputFormat) -> ExitCode {
-    match report(home, what, only) {
+/// Whose settings are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum InitScope {
+    User,
+    /// Those that are checked in.
+    Project,
+}
+
+pub(crate) fn run(
+    home: &Home,
+    what: InitMode,
+    scope: InitScope,
+    only: &[String],
+    form: OutputFormat,
+) -> ExitCode {
+    let report = match scope {
+        InitScope::User => report(home, what, only),
+        InitScope::Project => project::report(what, only),
+    };
+    match report {
         Ok(report) => report.show(form),
         Err(problem) => output::fault(form, &problem),
     }
@@ -138,7 +158,7 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
         scripts.retain(FileEdit::is_change);
     }
     let first = from_build.filter(|_| !what.is_undo()).map(|dir| install_first(&dir));
-    Ok(InitReport { what, clients, repositories, scripts, confined, first })
+    Ok(InitReport { what, clients, repositories, scripts, confined, first, is_project: false })
 }
 
 /// The directory that the programs were built in, if they are still there: settings would name what the next clean-up removes.

@@ -32,6 +32,8 @@ pub(super) struct InitReport {
     pub(super) confined: Option<Result<(), String>>,
     /// What has to be done before any of it can be.
     pub(super) first: Option<String>,
+    /// Whether it is about settings that are checked in.
+    pub(super) is_project: bool,
 }
 
 impl ClientReport {
@@ -148,12 +150,19 @@ impl InitReport {
                 lines.push(if self.what.is_undo() { "repositories" } else { "this repository" }.into());
                 self.repositories.iter().for_each(|change| self.tell(change, &mut lines));
             }
+            (true, false) if self.is_project => {
+                lines.push("no hooks of git are checked in here: comity init guards the commits of your own checkout".into());
+            }
             (true, false) => {
                 lines.push("not in a git repository: run this inside one to guard its commits".into());
             }
             (true, true) => {}
         }
         lines.push(match self.what {
+            InitMode::Do if self.is_project => {
+                "commit these files; undo all of it with: comity init --scope project --undo".into()
+            }
+            InitMode::Undo if self.is_project && !lines.is_empty() => "commit what has changed".into(),
             InitMode::Do => "undo all of it with: comity init --undo".into(),
             InitMode::Show => "nothing was changed; do it with: comity init".into(),
             InitMode::Undo | InitMode::ShowUndo if lines.is_empty() => {

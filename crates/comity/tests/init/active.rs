@@ -81,3 +81,23 @@ fn codex_hooks(user: &User, codex: &Path) -> Vec<Value> {
     child.wait().expect("an end");
     answer["result"]["data"][0]["hooks"].as_array().expect("hooks").clone()
 }
+
+#[test]
+fn the_doctor_says_what_a_program_cannot_do() {
+    let user = User::new();
+    user.write_program("clients/gemini", "#!/bin/sh\nexit 1\n");
+    user.write_program("clients/opencode", "#!/bin/sh\nexit 1\n");
+    assert_eq!(user.init(&[]).code, 0);
+    let doctor = user.doctor();
+    let found = doctor.out.lines().find(|line| line.contains("agent programs")).expect("a finding");
+    for (name, limits) in [
+        ("claude", ""),
+        ("codex", ""),
+        ("gemini", " (one agent with all its sub-agents, not woken while it is idle)"),
+        ("opencode", " (not woken while it is idle)"),
+    ] {
+        let is_said =
+            found.contains(&format!("{name}{limits}, ")) || found.ends_with(&format!("{name}{limits}"));
+        assert!(is_said, "{name}{limits}: {found}");
+    }
+}
