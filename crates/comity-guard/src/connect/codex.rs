@@ -10,8 +10,9 @@ use super::{HOOK_SECONDS_MAX, IDLE_SECONDS_MAX};
 const WRITING: &str = "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|\
     mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$";
 
-/// After every call: mail also reaches who only looks around.
-const ALL: &str = ".*";
+/// After every call but those of our own tools, letter by letter: mail also reaches who only looks around.
+const ALL: &str = "^([^m].*|m([^c].*)?|mc([^p].*)?|mcp([^_].*)?|mcp_([^_].*)?|\
+    mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$";
 
 pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
     let handler = |line: &str| {

@@ -21,6 +21,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
             "A hook that is missing, fails or takes too long lets the call pass.",
             "Tools that are called in code mode do not ask hooks.",
             "What Comity's tools do for a sub-agent counts as the main agent's: Codex does not say who calls them.",
+            "Several windows of Codex share its background server (0.166), and are one agent then; codex exec is one of its own.",
             "Commands are not confined inside of Codex's own sandbox, nor in a shell other than bash.",
             "An idle agent is woken in sessions at a terminal, by versions that know \"async\" hooks and \"codex queue\" (0.166 does).",
             SHELL,

@@ -19,11 +19,12 @@ pub(super) struct HookLines {
 impl HookLines {
     pub(super) fn of(connection: &ProgramPaths, dialect: Dialect) -> HookLines {
         if connection.is_by_name() {
-            let plain = format!(
-                "command -v {HOOK_PROGRAM} >/dev/null 2>&1 || exit 0; exec {HOOK_PROGRAM} {}",
-                dialect.name()
-            );
-            return HookLines { gate: plain.clone(), wait: format!("{plain} --wait"), plain };
+            let line = |more: &str| {
+                format!(
+                    "command -v {HOOK_PROGRAM} >/dev/null 2>&1 || exit 0; exec {HOOK_PROGRAM} {dialect}{more} --project"
+                )
+            };
+            return HookLines { gate: line(""), plain: line(""), wait: line(" --wait") };
         }
         let hook = &connection.hook;
         let (program, name) = (shell_word(hook), dialect.name());

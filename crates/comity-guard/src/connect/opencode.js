@@ -13,7 +13,8 @@ const PLUGIN = fileURLToPath(import.meta.url);
 // What the hook program says to a call: nothing but its exit code 0 lets the call pass.
 function ask(call) {
   return new Promise((resolve, reject) => {
-    const child = spawn(HOOK, [DIALECT], {
+    // By --project the hook knows that the user's own plugin may ask, too.
+    const child = spawn(HOOK, PASSES_IF_GONE ? [DIALECT, "--project"] : [DIALECT], {
       env: { ...process.env, ...VARIABLES },
       stdio: ["pipe", "pipe", "pipe"],
     });

@@ -33,7 +33,7 @@ fn codex() {
                 ],
                 "PostToolUse": [
                   {
-                    "matcher": ".*",
+                    "matcher": "^([^m].*|m([^c].*)?|mc([^p].*)?|mcp([^_].*)?|mcp_([^_].*)?|mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$",
                     "hooks": [
                       {
                         "type": "command",

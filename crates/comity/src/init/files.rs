@@ -1,10 +1,13 @@
 //! Changes of the user's files: shown, written whole or not at all, with a backup, and taken back.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
+use comity_guard::Dialect;
+use comity_guard::connect::{SettingsFile, SettingsRoot};
 use comity_wire::Home;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +52,18 @@ pub(super) struct InitRecord {
     /// The settings by which agent programs ask us: the server keeps agents from writing to them.
     #[serde(default)]
     guarding: Vec<PathBuf>,
+    /// By which file each program has its calls judged: settings that are checked in leave them to it.
+    #[serde(default)]
+    connected: BTreeMap<String, ConnectedHooks>,
+}
+
+/// The user's own hooks of a program.
+#[derive(Serialize, Deserialize)]
+struct ConnectedHooks {
+    file: PathBuf,
+    /// The variable that says where the file is, and what it was.
+    variable: Option<String>,
+    value: Option<PathBuf>,
 }
 
 impl FileEdit {
@@ -245,6 +260,30 @@ impl InitRecord {
     /// Remembers settings by which an agent program asks us.
     pub(super) fn note_guarding(&mut self, settings: &FileEdit, is_undo: bool) {
         note(&mut self.guarding, settings, is_undo);
+    }
+
+    /// Remembers by which file a program has its calls judged.
+    pub(super) fn note_connected(
+        &mut self,
+        dialect: Dialect,
+        place: &SettingsFile,
+        change: &FileEdit,
+        is_undo: bool,
+    ) {
+        if matches!(change.outcome, FileOutcome::Failed(_) | FileOutcome::Left(_)) {
+            return;
+        }
+        self.connected.remove(dialect.name());
+        let variable = match place.base {
+            SettingsRoot::Home => None,
+            SettingsRoot::ConfigDir { variable, .. } => Some(variable),
+        };
+        let value = variable.and_then(std::env::var_os).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let hooks =
+            ConnectedHooks { file: change.file.clone(), variable: variable.map(str::to_owned), value };
+        if !is_undo {
+            self.connected.insert(dialect.name().to_owned(), hooks);
+        }
     }
 
     pub(super) fn save(&self, home: &Home) -> Result<(), String> {

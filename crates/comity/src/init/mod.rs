@@ -137,6 +137,9 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
                 if guards(client.dialect, place) {
                     record.note_guarding(change, what.is_undo());
                 }
+                if place.kind.calls_hooks() {
+                    record.note_connected(client.dialect, place, change, what.is_undo());
+                }
             }
         }
         record.save(home)?;

@@ -127,7 +127,29 @@ fn hooks_that_are_checked_in_judge_where_comity_is_and_pass_where_it_is_not() {
         let (with, without) = (judge(true), judge(false));
         assert!(with.code == 0 && with.out.contains("locked by bob"), "{name}: {with:?}");
         assert_eq!((without.code, &*without.out, &*without.err), (0, "", ""), "{name}");
+
+        // Who is judged by settings of their own is judged once, as long as these are there.
+        assert_eq!(user.init(&["--client", name]).code, 0);
+        let left = judge(true);
+        assert_eq!((left.code, &*left.out), (0, ""), "{name}: {left:?}");
+        let own = match name {
+            "claude" => ".claude/settings.json",
+            "gemini" => ".gemini/settings.json",
+            _ => ".copilot/hooks/comity.json",
+        };
+        user.write(own, "{}\n");
+        assert!(judge(true).out.contains("locked by bob"), "{name}: nobody else judges it");
     }
+    let elsewhere = |value: &str| {
+        let mut hook = user.machine("sh", true);
+        hook.env("CLAUDE_CONFIG_DIR", value).env("COMITY_TOKEN", &ann.token);
+        let payload = json!({ "hook_event_name": "PreToolUse", "tool_name": "Write", "session_id": "s1",
+            "cwd": user.place.repo, "tool_input": { "file_path": "src/a.rs", "content": "x" } });
+        user.run(hook.args(["-c", &format!("comity-hook claude --project <<'END'\n{payload}\nEND")])).out
+    };
+    assert_eq!(user.init(&["--client", "claude"]).code, 0);
+    assert_eq!(elsewhere(""), "");
+    assert!(elsewhere("/nowhere").contains("locked by bob"), "it reads other settings there");
 }
 
 #[test]
