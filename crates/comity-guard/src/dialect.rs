@@ -37,12 +37,8 @@ impl Dialect {
     /// Whether an idle agent of its can be woken by what comes for it.
     pub fn wakes_idle(self) -> bool {
         match self {
-            Dialect::ClaudeCode => true,
-            Dialect::Codex
-            | Dialect::GeminiCli
-            | Dialect::CopilotCli
-            | Dialect::Cursor
-            | Dialect::OpenCode => false,
+            Dialect::ClaudeCode | Dialect::Codex => true,
+            Dialect::GeminiCli | Dialect::CopilotCli | Dialect::Cursor | Dialect::OpenCode => false,
         }
     }
 

@@ -6,6 +6,7 @@
 mod check;
 mod commit;
 mod confine;
+mod connected;
 mod failing;
 mod question;
 mod server;
@@ -26,6 +27,7 @@ const REFUSED: u8 = 3;
 
 const USAGE: &str = "\
 usage: comity-hook [CLIENT]         judges the tool call on standard input
+       comity-hook CLIENT --project does so unless the user's own settings have it judged
        comity-hook CLIENT --wait    waits for what comes for an idle agent, to wake it
        comity-hook check PATH       says whether a path may be edited
        comity-hook pre-commit       judges the commit that git is about to make";
@@ -48,7 +50,15 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
             let _ = writeln!(std::io::stdout(), "{USAGE}");
             ExitCode::SUCCESS
         }
-        [client, "--wait"] if !client.starts_with('-') => wait::for_mail(),
+        // Settings of a repository ask only for those whose own settings do not.
+        [client, rest @ .., "--project"] if !client.starts_with('-') && rest.len() < 2 => {
+            match (connected::by_user(client), rest) {
+                (true, _) => ExitCode::SUCCESS,
+                (false, ["--wait"]) => wait::for_mail(client),
+                (false, _) => tool::judge(Some(client)),
+            }
+        }
+        [client, "--wait"] if !client.starts_with('-') => wait::for_mail(client),
         // What earlier plugins say of their shell is not taken on their word.
         [client] | [client, "--confined"] if !client.starts_with('-') => tool::judge(Some(client)),
         _ => {

@@ -26,7 +26,7 @@
 //! assert!(reply.contains("hello, world"));
 //! ```
 //!
-//! Absent on purpose: resources, prompts, sampling, logging, subscriptions, sessions, batches.
+//! Absent on purpose: sampling, logging, subscriptions, sessions, batches.
 
 mod connection;
 mod context;

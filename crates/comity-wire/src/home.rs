@@ -39,13 +39,17 @@ impl Home {
         if let Some(state) = set("XDG_STATE_HOME") {
             return Ok(Home(state.join("comity")));
         }
-        let user = set("HOME").ok_or(HomeError)?;
+        set("HOME").map(|user| Home::of_user(&user)).ok_or(HomeError)
+    }
+
+    /// The directory of a user whose environment names none.
+    pub fn of_user(user: &Path) -> Home {
         let place = if cfg!(target_os = "macos") {
             "Library/Application Support/comity"
         } else {
             ".local/state/comity"
         };
-        Ok(Home(user.join(place)))
+        Home(user.join(place))
     }
 
     /// A given directory.

@@ -137,6 +137,29 @@ fn an_idle_claude_code_is_woken_by_mail() {
 }
 
 #[test]
+fn an_idle_codex_is_woken_by_mail() {
+    let test = "an_idle_codex_is_woken_by_mail";
+    if !has_program("tmux") {
+        return skip(test, "there is no tmux");
+    }
+    let place = Place::new();
+    let model = Model::start(vec![]);
+    let Some(codex) = clients::codex_at_a_terminal(test, &place, &model) else { return };
+    clients::install(&place);
+    clients::init(&place, "codex", &codex);
+    let window = Window::open(&place, &codex);
+    eventually("it has answered", || !model.asked_with("").is_empty());
+    eventually("it is idle", || clients::asked(&place).matches("\"hook_event_name\":\"Stop\"").count() >= 2);
+    place.json(&["mail", "send", "codex", "-m", LETTER]);
+    eventually("it was woken", || Value::from(model.asked_with("")).to_string().contains(LETTER));
+    let asked = model.asked_with("Comity: something has come for you");
+    assert!(!asked.is_empty(), "its user has not said it, and is not made to have said the letter");
+    assert!(model.asked_with(LETTER).is_empty(), "{asked:?}");
+    eventually("it counts as read", || place.json(&["mail", "boxes"])["boxes"] == json!([]));
+    drop(window);
+}
+
+#[test]
 fn gemini_cli_cannot_commit_what_another_has_locked() {
     let test = "gemini_cli_cannot_commit_what_another_has_locked";
     let place = Place::new();

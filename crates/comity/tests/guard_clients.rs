@@ -10,7 +10,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use support::clients::{self, CODEX_CODING, CODEX_PLAIN, codex_home};
 use support::model::{Call, Model};
-use support::{BINARY, Place, Ran};
+use support::{BINARY, HUMAN, Place, Ran};
 
 const BEFORE: &str = "fn main() {}\n";
 const WRITTEN: &str = "// written by an agent\n";
@@ -224,10 +224,44 @@ fn opencode_cannot_write_a_locked_file() {
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
     let text = |path: &std::path::Path| path.to_str().expect("a text").to_owned();
     let bash_env = text(&place.home.join("comity-confine.sh"));
-    let connection = ProgramPaths { hook: text(&hook), comity: BINARY.into(), bash_env };
+    let connection = ProgramPaths { hook: text(&hook), comity: BINARY.into(), bash_env, home: None };
     let plugin = connect(Dialect::OpenCode, SettingsKind::Plugin, None, &connection).expect("a plugin");
     let test = "opencode_cannot_write_a_locked_file";
     let Some(opencode) = clients::opencode(test, &place, &model, &plugin) else { return };
     let ran = clients::run(&place, opencode);
     check(&place, &model.told(), &ran, "opencode");
+}
+
+#[test]
+fn claude_code_obeys_what_is_checked_in_only_where_comity_is_installed() {
+    let test = "claude_code_obeys_what_is_checked_in_only_where_comity_is_installed";
+    for has_comity in [true, false] {
+        let place = place();
+        clients::install(&place);
+        let bin = place.dir().join("bin");
+        let mut init = place.program(bin.join("comity"));
+        init.args(["init", "--scope", "project", "--client", "claude"]).env("COMITY_TOKEN", HUMAN);
+        assert!(init.status().expect("it runs").success());
+        let [held, free] = files(&place);
+        let line = format!("printf '{}' >'{held}'", WRITTEN.replace('\n', "\\n"));
+        let model = Model::start(vec![
+            Call::new("Bash", json!({ "command": line, "description": "x" })),
+            Call::new("Write", json!({ "file_path": free, "content": WRITTEN })),
+        ]);
+        let Some(mut claude) = clients::claude(test, &place, &model) else { return };
+        claude.arg("--strict-mcp-config");
+        if has_comity {
+            let path = std::env::var("PATH").unwrap_or_default();
+            claude.env("PATH", format!("{}:{path}", bin.display()));
+        }
+        let ran = clients::run(&place, claude);
+        if has_comity {
+            check(&place, &model.told(), &ran, "claude");
+        } else {
+            for file in ["src/a.rs", "src/free.rs"] {
+                assert_eq!(content(&place, file).as_deref(), Some(WRITTEN), "{:?}: {ran:?}", model.told());
+            }
+            assert_eq!(place.log_of("agent_joined").len(), 1, "nothing asks: {ran:?}");
+        }
+    }
 }

@@ -1,5 +1,11 @@
 //! `comity init`: what it writes for the agent programs and the repository, that it proves it, and that it takes it back.
 
+#[path = "init/active.rs"]
+mod active;
+#[path = "init/installed.rs"]
+mod installed;
+#[path = "init/project.rs"]
+mod project;
 #[path = "init/shells.rs"]
 mod shells;
 #[expect(dead_code, reason = "each test uses a part of it")]
@@ -32,6 +38,8 @@ impl User {
             place.copy_program(&beside(name).display().to_string(), &bin.join(name));
         }
         let user = User { place, comity };
+        // Only that it can be started counts: it is not.
+        user.write_program("clients/claude", "#!/bin/sh\nexit 1\n");
         fs::create_dir_all(user.file(".claude")).expect("made");
         fs::create_dir_all(user.file(".codex")).expect("made");
         fs::write(user.file(".claude/settings.json"), CLAUDE).expect("written");
@@ -52,11 +60,24 @@ impl User {
     }
 
     fn init(&self, arguments: &[&str]) -> Ran {
-        self.run(self.place.program(&self.comity).arg("init").args(arguments).env("COMITY_TOKEN", HUMAN))
+        self.run(self.program().arg("init").args(arguments).env("COMITY_TOKEN", HUMAN))
     }
 
     fn doctor(&self) -> Ran {
-        self.run(self.place.program(&self.comity).arg("doctor"))
+        self.run(self.program().arg("doctor"))
+    }
+
+    /// Comity, where the user's agent programs are on the PATH.
+    fn program(&self) -> Command {
+        let mut command = self.place.program(&self.comity);
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", self.file("clients").display()));
+        command
+    }
+
+    fn write_program(&self, path: &str, text: &str) {
+        self.write(path, text);
+        fs::set_permissions(self.file(path), fs::Permissions::from_mode(0o755)).expect("executable");
     }
 
     fn mode(&self, path: &str) -> u32 {
@@ -100,9 +121,10 @@ fn programs_are_connected_proven_and_let_go() {
     assert_eq!(done["ok"], true, "{done}");
     assert_eq!(changes(&done, "claude"), ["changed", "created"]);
     assert_eq!(changes(&done, "codex"), ["created", "changed"]);
-    for client in done["clients"].as_array().expect("clients") {
-        assert_eq!(client["proven"], true, "{client}");
-    }
+    assert_eq!(client(&done, "claude")["proven"], true, "{done}");
+    let codex = client(&done, "codex");
+    assert!(codex["connected"] == true && codex["proven"] == false, "nobody saw it run the hook: {codex}");
+    assert!(codex["problem"].as_str().is_some_and(|why| why.contains("codex isn't on your PATH")), "{codex}");
     assert_eq!(done["repositories"][0]["change"], "created");
     assert!(user.text(".claude/settings.json").contains("onFailure"));
     assert!(user.text(".codex/config.toml").starts_with(CODEX), "comments stay");
@@ -179,7 +201,7 @@ fn what_cannot_be_edited_is_left_alone_and_said() {
 #[test]
 fn what_is_not_connected_is_not_called_proven() {
     let user = User::new();
-    user.write(".gemini/settings.json", "// mine\n{ \"theme\": \"dark\" }\n");
+    user.write(".gemini/settings.json", "// mine\n{ \"theme\": \"dark\", }\n");
     user.write(".claude/settings.json", "{ \"disableAllHooks\": true }\n");
     let ran = user.init(&[]);
     assert_eq!(ran.code, 1, "{ran:?}");
@@ -187,7 +209,7 @@ fn what_is_not_connected_is_not_called_proven() {
         let lines = ran.out.lines().skip_while(|line| *line != name).skip(1);
         lines.take_while(|line| line.starts_with(' ')).collect::<Vec<&str>>().join("\n")
     };
-    assert!(of("codex").contains("\n  proven "), "{ran:?}");
+    assert!(of("codex").contains("\n  NOT ACTIVE  codex isn't on your PATH"), "{ran:?}");
     for name in ["gemini", "claude"] {
         assert!(!of(name).contains("  proven") && of(name).contains("  NOT CONNECTED"), "{name}: {ran:?}");
     }
@@ -197,7 +219,7 @@ fn what_is_not_connected_is_not_called_proven() {
         assert!(found["proven"] == false && found["connected"] == false, "{found}");
         assert!(found["problem"].as_str().is_some_and(|problem| problem.contains(why)), "{found}");
     }
-    assert!(client(&report, "codex")["proven"] == true && client(&report, "codex")["connected"] == true);
+    assert!(client(&report, "codex")["active"] == false && client(&report, "codex")["connected"] == true);
     let doctor = user.doctor();
     let found = doctor.out.lines().find(|line| line.contains("agent programs")).expect("a finding");
     assert!(found.starts_with("BAD") && found.contains("connected: codex"), "{doctor:?}");

@@ -90,12 +90,32 @@ fn an_agent_says_that_it_is_idle_and_takes_a_lease() {
     assert!(!told.is_error, "{}", told.text);
     let told = mcp.call("lease", &json!({ "pool": "build", "reason": "cargo" }));
     assert!(!told.is_error, "{}", told.text);
+    let leases = || place.json(&["leases", "build"])["pools"][0]["leases"].as_array().map_or(0, Vec::len);
+    assert_eq!(leases(), 1);
     let told = mcp.call("lease_free", &json!({ "lease": "build" }));
-    assert!(
-        !told.is_error || told.text.contains("lease_free(") || told.text.contains("lease free"),
-        "{}",
-        told.text
-    );
+    assert!(!told.is_error, "{}", told.text);
+    assert_eq!(leases(), 0, "{}", told.text);
+}
+
+#[test]
+fn what_comes_as_data_is_as_its_schema_says() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let ann = place.join(&["ann"]);
+    let mut mcp = Mcp::start(&mut place.comity_as(&ann, &["mcp", "--browser"]));
+    let list = mcp.ask("tools/list", &json!({}));
+    let tool = list["tools"]
+        .as_array()
+        .expect("tools")
+        .iter()
+        .find(|tool| tool["name"] == "firefox_get_slot_requests");
+    let schema = tool.expect("a tool")["outputSchema"].clone();
+    let result = mcp.ask("tools/call", &json!({ "name": "firefox_get_slot_requests", "arguments": {} }));
+    assert_ne!(result["isError"], true, "{result}");
+    let data = &result["structuredContent"];
+    assert_eq!(support::schema::misfit(&schema, data), None, "{result}");
+    assert_eq!((&data["youHaveReservation"], &data["yourTabCount"]), (&json!(false), &json!(0)), "{result}");
+    assert!(result["content"][0]["text"].as_str().is_some_and(|text| !text.is_empty()), "{result}");
 }
 
 #[test]

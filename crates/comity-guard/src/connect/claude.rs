@@ -3,10 +3,8 @@
 use super::hooks::Hook;
 use super::line::HookLines;
 use super::piece::Piece;
-use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
-
-/// How long an idle agent is waited for.
-const IDLE_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
+use super::servers::environment;
+use super::{HOOK_SECONDS_MAX, IDLE_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 
 /// Expressions with more than names in them match anywhere in a name, so they say where it begins and ends. Our own tools
 /// have rules of their own; the hook only tells which agent of the program calls them.
@@ -51,12 +49,14 @@ fn waiter(line: &str) -> Piece {
     ])
 }
 
-pub(super) fn server(comity: &str) -> Piece {
-    Piece::Members(vec![
+pub(super) fn server(connection: &ProgramPaths) -> Piece {
+    let mut members = vec![
         ("type", Piece::text("stdio")),
-        ("command", Piece::text(comity)),
+        ("command", Piece::text(&connection.comity)),
         ("args", Piece::texts(&SERVER_ARGUMENTS)),
-        // Otherwise the model has to search for the tools before it can use them.
-        ("alwaysLoad", Piece::Flag(true)),
-    ])
+    ];
+    members.extend(environment("env", connection));
+    // Otherwise the model has to search for the tools before it can use them.
+    members.push(("alwaysLoad", Piece::Flag(true)));
+    Piece::Members(members)
 }

@@ -1,13 +1,17 @@
 //! Codex: hooks in `hooks.json`, in the form of Claude Code's; its servers are in TOML.
 
-use super::HOOK_SECONDS_MAX;
 use super::hooks::Hook;
 use super::line::HookLines;
 use super::piece::Piece;
+use super::{HOOK_SECONDS_MAX, IDLE_SECONDS_MAX};
 
 /// Shell commands go by several names, depending on the model. Behind `mcp__` stands all that does not begin with
 /// `comity__`, letter by letter: Codex leaves out a hook whose expression looks ahead.
 const WRITING: &str = "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|\
+    mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$";
+
+/// After every call but those of our own tools, letter by letter: mail also reaches who only looks around.
+const ALL: &str = "^([^m].*|m([^c].*)?|mc([^p].*)?|mcp([^_].*)?|mcp_([^_].*)?|\
     mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$";
 
 pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
@@ -19,13 +23,20 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
         ])
     };
     let (gate, handler) = (handler(&lines.gate), handler(&lines.plain));
+    let waiter = Piece::Members(vec![
+        ("type", Piece::text("command")),
+        ("command", Piece::text(&lines.wait)),
+        ("timeout", Piece::Number(IDLE_SECONDS_MAX)),
+        ("async", Piece::Flag(true)),
+    ]);
     vec![
         Hook::group("PreToolUse", Some(WRITING), gate),
-        Hook::group("PostToolUse", Some(WRITING), handler.clone()),
+        Hook::group("PostToolUse", Some(ALL), handler.clone()),
         Hook::group("SessionStart", None, handler.clone()),
         Hook::group("SubagentStart", None, handler.clone()),
         Hook::group("SubagentStop", None, handler.clone()),
         Hook::group("UserPromptSubmit", None, handler.clone()),
-        Hook::group("Stop", None, handler),
+        // The first gives what has come by now; the second waits in the background, and wakes the agent when something comes.
+        Hook::groups("Stop", vec![handler, waiter]),
     ]
 }

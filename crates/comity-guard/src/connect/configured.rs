@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::comments::plain_json;
 use super::shell::{BASH_ENV, ENV, SHELL_PREFIX, is_our_bash_env, is_our_prefix, value_of};
 use super::{SettingsKind, line, opencode, policy};
 use crate::dialect::Dialect;
@@ -30,7 +31,7 @@ pub fn hook_command(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<
         (Dialect::OpenCode, SettingsKind::Plugin) => return opencode::hook_command(text),
         _ => return None,
     };
-    let settings: Value = serde_json::from_str(text).ok()?;
+    let settings: Value = serde_json::from_str(&plain_json(dialect, text)).ok()?;
     let entries = settings["hooks"][event].as_array()?;
     let handlers = entries.iter().flat_map(|entry| match entry["hooks"].as_array() {
         Some(handlers) => handlers.iter().collect(),

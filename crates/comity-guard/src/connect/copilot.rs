@@ -3,7 +3,8 @@
 use super::hooks::Hook;
 use super::line::HookLines;
 use super::piece::Piece;
-use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
+use super::servers::environment;
+use super::{HOOK_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 
 pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
     let hook = |event, line: &str| Hook {
@@ -14,16 +15,19 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
             ("timeoutSec", Piece::Number(HOOK_SECONDS_MAX)),
         ]),
     };
-    // It blocks by itself when a hook is missing. `comity-confine.sh` knows the line by heart.
-    let events = ["preToolUse", "postToolUse", "sessionStart", "userPromptSubmitted", "agentStop"];
-    events.into_iter().map(|event| hook(event, &lines.plain)).collect()
+    // It blocks by itself when a hook is missing, and does not say how to get out. `comity-confine.sh` knows both lines by heart.
+    let events = ["postToolUse", "sessionStart", "userPromptSubmitted", "agentStop"];
+    let others = events.into_iter().map(|event| hook(event, &lines.plain));
+    std::iter::once(hook("preToolUse", &lines.gate)).chain(others).collect()
 }
 
-pub(super) fn server(comity: &str) -> Piece {
-    Piece::Members(vec![
+pub(super) fn server(connection: &ProgramPaths) -> Piece {
+    let mut members = vec![
         ("type", Piece::text("local")),
-        ("command", Piece::text(comity)),
+        ("command", Piece::text(&connection.comity)),
         ("args", Piece::texts(&SERVER_ARGUMENTS)),
-        ("tools", Piece::texts(&["*"])),
-    ])
+    ];
+    members.extend(environment("env", connection));
+    members.push(("tools", Piece::texts(&["*"])));
+    Piece::Members(members)
 }

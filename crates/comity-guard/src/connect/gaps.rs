@@ -9,6 +9,8 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
             "Claude Code before 2.1.295 ignores \"onFailure\": there a hook that is missing, fails or takes \
              too long lets the call pass.",
             "Versions of Claude Code that run no hooks for subagents, or do not say which one runs: all are one agent there.",
+            "Without comity-confine, to which CLAUDE_CODE_SHELL_PREFIX in its settings leads, Claude Code starts neither \
+             commands nor hooks: take that out if Comity was removed without comity init --undo.",
             "An idle agent is woken in sessions at a terminal, by versions that know \"asyncRewake\" (2.1.325 does).",
             SHELL,
             MCP,
@@ -19,8 +21,9 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
             "A hook that is missing, fails or takes too long lets the call pass.",
             "Tools that are called in code mode do not ask hooks.",
             "What Comity's tools do for a sub-agent counts as the main agent's: Codex does not say who calls them.",
+            "Several windows of Codex share its background server (0.166), and are one agent then; codex exec is one of its own.",
             "Commands are not confined inside of Codex's own sandbox, nor in a shell other than bash.",
-            WOKEN_AT_STOP,
+            "An idle agent is woken in sessions at a terminal, by versions that know \"async\" hooks and \"codex queue\" (0.166 does).",
             SHELL,
             MCP,
         ],

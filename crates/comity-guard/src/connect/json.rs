@@ -4,10 +4,13 @@
 //! that we made has to go, too. A space behind the opening bracket tells the two apart: we write it into
 //! containers that were there, and never into our own.
 
+use std::ops::Range;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::EditProblem;
+use super::comments::JsonForm;
 use super::piece::{Layout, Piece, key_part};
 use super::scan::{JsonContainer, JsonItem, Type, is_blank, skip_blank};
 
@@ -17,6 +20,8 @@ const UNIT: &str = "  ";
 /// A JSON object as text.
 pub(super) struct Document {
     text: String,
+    /// The same text with blanks in the places of comments and trailing commas: what is found there is found here.
+    plain: String,
     newline: &'static str,
     unit: String,
     /// Whether the text has no line breaks and shall get none.
@@ -39,6 +44,7 @@ impl Document {
     pub(super) fn new() -> Document {
         Document {
             text: "{}\n".to_owned(),
+            plain: "{}\n".to_owned(),
             newline: "\n",
             unit: UNIT.to_owned(),
             is_one_line: false,
@@ -46,10 +52,12 @@ impl Document {
         }
     }
 
-    pub(super) fn parse(text: &str) -> Result<Document, EditProblem> {
-        serde_json::from_str::<&RawValue>(text).map_err(|error| not_json(&error))?;
-        let mut document = Document { text: text.to_owned(), state: MemberState::Filled, ..Document::new() };
-        if Type::at(text, document.root_start()) != Type::Object {
+    pub(super) fn parse(text: &str, form: JsonForm) -> Result<Document, EditProblem> {
+        let plain = form.plain(text).into_owned();
+        serde_json::from_str::<&RawValue>(&plain).map_err(|error| not_json(&error, form))?;
+        let mut document =
+            Document { text: text.to_owned(), plain, state: MemberState::Filled, ..Document::new() };
+        if Type::at(&document.plain, document.root_start()) != Type::Object {
             return Err(EditProblem::new(
                 "the file is JSON, but no object",
                 "make it an object, or move it away",
@@ -81,20 +89,20 @@ impl Document {
     }
 
     pub(super) fn root(&self) -> JsonContainer {
-        JsonContainer::at(&self.text, self.root_start())
+        JsonContainer::at(&self.plain, self.root_start())
     }
 
     /// The items of an item that is an object or a list.
     pub(super) fn inside(&self, item: &JsonItem) -> JsonContainer {
-        JsonContainer::at(&self.text, item.value.start)
+        JsonContainer::at(&self.plain, item.value.start)
     }
 
     pub(super) fn type_of(&self, item: &JsonItem) -> Type {
-        Type::at(&self.text, item.value.start)
+        Type::at(&self.plain, item.value.start)
     }
 
     pub(super) fn raw<'a>(&'a self, item: &JsonItem) -> &'a str {
-        &self.text[item.value.clone()]
+        &self.plain[item.value.clone()]
     }
 
     /// The value of an item; none if it is JSON that has no value, such as half of a surrogate pair.
@@ -111,7 +119,48 @@ impl Document {
             None => format!(",{lead}"),
         };
         let text = self.render(key, piece, indent);
-        self.text.insert_str(last.value.end, &format!("{separator}{text}"));
+        match indent.and_then(|_| self.comment_behind(last)) {
+            None => self.edit(last.value.end..last.value.end, &format!("{separator}{text}")),
+            // The comment is about the item before: ours comes behind it, with a comma if that one has one.
+            Some(comment) => {
+                let comma = self.trailing_comma(last);
+                let end = if comma.is_some() { "," } else { "" };
+                let text = format!("{}{text}{end}", separator.trim_start_matches(','));
+                self.edit(comment..comment, &text);
+                match comma {
+                    // Now it separates, and ours is the last.
+                    Some(at) => {
+                        self.plain.replace_range(at..=at, ",");
+                        let own = comment + text.len() - 1;
+                        self.plain.replace_range(own..=own, " ");
+                    }
+                    None => self.edit(last.value.end..last.value.end, ","),
+                }
+            }
+        }
+    }
+
+    /// Changes a part of the text.
+    fn edit(&mut self, range: Range<usize>, by: &str) {
+        self.text.replace_range(range.clone(), by);
+        self.plain.replace_range(range, by);
+    }
+
+    /// Where a comment ends that stands behind an item on its line.
+    fn comment_behind(&self, item: &JsonItem) -> Option<usize> {
+        let rest = &self.text[item.value.end..];
+        let line = rest.split(['\n', '\r']).next()?;
+        let closes = self.plain[item.value.end..item.value.end + line.len()].contains(['}', ']']);
+        let is_comment = line.trim_start_matches([' ', '\t', ',']).starts_with("//")
+            || line.trim_start_matches([' ', '\t', ',']).starts_with("/*") && line.trim_end().ends_with("*/");
+        (is_comment && !closes).then_some(item.value.end + line.trim_end().len())
+    }
+
+    /// Where the comma is that stands behind the last item of a container.
+    fn trailing_comma(&self, last: &JsonItem) -> Option<usize> {
+        let at = skip_blank(&self.text, last.value.end);
+        let is_blanked = self.plain.as_bytes().get(at) == Some(&b' ');
+        (self.text.as_bytes().get(at) == Some(&b',') && is_blanked).then_some(at)
     }
 
     /// Puts the first item into an empty container.
@@ -121,20 +170,20 @@ impl Document {
         self.state = MemberState::Filled;
         if self.is_one_line {
             let text = self.render(key, piece, None);
-            return self.text.insert_str(container.close, &format!("{mark}{text}"));
+            return self.edit(container.close..container.close, &format!("{mark}{text}"));
         }
         let outer = self.line_indent(container.open);
         let inner = format!("{outer}{}", self.unit);
         let text = self.render(key, piece, Some(&inner));
         let newline = self.newline;
         let filling = format!("{mark}{newline}{inner}{text}{newline}{outer}");
-        self.text.insert_str(container.close, &filling);
+        self.edit(container.close..container.close, &filling);
     }
 
     /// Puts another value in the place of an item's.
     pub(super) fn replace(&mut self, item: &JsonItem, piece: &Piece) {
         let text = self.render(None, piece, self.indent_of(item));
-        self.text.replace_range(item.value.clone(), &text);
+        self.edit(item.value.clone(), &text);
     }
 
     /// Takes away the item at the end of this path of positions, and containers that we had made for it.
@@ -149,15 +198,43 @@ impl Document {
         }
         let item = &container.items[*position];
         if let Some(before) = position.checked_sub(1) {
-            return self.text.replace_range(container.items[before].value.end..item.value.end, "");
+            let before = container.items[before].value.end;
+            if self.text[before..item.start].trim_matches(is_blank) == "," {
+                return self.edit(before..item.value.end, "");
+            }
+            // Between the two is a comment, which stays.
+            let lead = item.start - self.lead(item).len();
+            let is_last = *position + 1 == container.items.len();
+            return match self.trailing_comma(item) {
+                _ if !is_last => {
+                    let comma = item.value.end + self.plain[item.value.end..].find(',').unwrap_or_default();
+                    self.edit(lead..comma + 1, "");
+                }
+                Some(comma) => {
+                    let at = before + self.plain[before..].find(',').unwrap_or_default();
+                    self.plain.replace_range(at..=at, " ");
+                    self.edit(lead..comma + 1, "");
+                }
+                None => {
+                    self.edit(lead..item.value.end, "");
+                    let at = before + self.plain[before..].find(',').unwrap_or_default();
+                    self.edit(at..at + 1, "");
+                }
+            };
         }
         if let Some(next) = container.items.get(1) {
-            return self.text.replace_range(item.start..next.start, "");
+            let comma = item.value.end + self.plain[item.value.end..].find(',').unwrap_or_default();
+            let end = match self.text[item.value.end..comma].trim_matches(is_blank) {
+                "" => skip_blank(&self.text, comma + 1),
+                _ => next.start,
+            };
+            return self.edit(item.start..end, "");
         }
         match self.emptiness_before(item) {
             Some(blank) => {
                 let blank = blank.to_owned();
-                self.text.replace_range(container.open + 1..container.close, &blank);
+                let lead = item.start - self.lead(item).len();
+                self.edit(lead..container.close, &blank);
             }
             None => self.remove(above),
         }
@@ -198,11 +275,17 @@ impl Document {
     }
 
     fn root_start(&self) -> usize {
-        skip_blank(&self.text, 0)
+        skip_blank(&self.plain, 0)
     }
 }
 
-fn not_json(error: &serde_json::Error) -> EditProblem {
+fn not_json(error: &serde_json::Error, form: JsonForm) -> EditProblem {
+    if form != JsonForm::Plain {
+        return EditProblem::new(
+            format!("the file can't be read as JSON: {error}"),
+            "fix it: the program can't read it either",
+        );
+    }
     EditProblem::new(
         format!("the file is no plain JSON: {error}"),
         "take out comments and trailing commas, which an edit could lose, or connect by hand",

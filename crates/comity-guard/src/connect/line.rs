@@ -1,5 +1,6 @@
 //! The command line that runs our hook, and how it is known again.
 
+use super::{HOME_VARIABLE, ProgramPaths};
 use crate::dialect::Dialect;
 
 /// The file name of the hook program, by which our entries are known.
@@ -16,9 +17,21 @@ pub(super) struct HookLines {
 }
 
 impl HookLines {
-    pub(super) fn of(hook: &str, dialect: Dialect) -> HookLines {
+    pub(super) fn of(connection: &ProgramPaths, dialect: Dialect) -> HookLines {
+        if connection.is_by_name() {
+            let line = |more: &str| {
+                format!(
+                    "command -v {HOOK_PROGRAM} >/dev/null 2>&1 || exit 0; exec {HOOK_PROGRAM} {dialect}{more} --project"
+                )
+            };
+            return HookLines { gate: line(""), plain: line(""), wait: line(" --wait") };
+        }
+        let hook = &connection.hook;
         let (program, name) = (shell_word(hook), dialect.name());
-        let plain = format!("exec {program} {name}");
+        let plain = match &connection.home {
+            None => format!("exec {program} {name}"),
+            Some(home) => format!("exec env {HOME_VARIABLE}={} {program} {name}", shell_word(home)),
+        };
         let gone = shell_word(&format!(
             "Comity: {hook} is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks \
              that name {HOOK_PROGRAM} out of the settings."
@@ -41,11 +54,18 @@ pub(super) fn is_hook_line(line: &str) -> bool {
     let mut words = Words(line);
     let first = words.next();
     let program = match first.as_deref() {
-        Some("exec") => words.next(),
-        Some("test") => words.nth(1),
+        Some("exec") => match words.next() {
+            Some(word) if word == "env" => words.find(|word| !is_assignment(word)),
+            word => word,
+        },
+        Some("test" | "command") => words.nth(1),
         _ => first,
     };
     program.is_some_and(|program| is_our_program(&program))
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| !name.contains('/'))
 }
 
 /// Whether a path is that of our hook.

@@ -6,6 +6,7 @@
 mod braces;
 mod claude;
 mod codex;
+mod comments;
 mod configured;
 mod copilot;
 mod cursor;
@@ -24,28 +25,34 @@ mod servers;
 mod shell;
 mod toml;
 
+pub use comments::plain_json;
 pub use configured::{ShellStart, hook_command, shell_start};
 pub use gaps::gaps;
-pub use places::{SettingsFile, SettingsKind, SettingsRoot, places};
+pub use places::{SettingsFile, SettingsKind, SettingsRoot, places, project_places};
 pub use policy::sandbox;
 pub use problem::EditProblem;
 pub use shell::{BASH_ENV_FILE, is_bash_env_script};
 
 use crate::dialect::Dialect;
+use comments::JsonForm;
 use hooks::Hook;
 use json::Document;
 use piece::Piece;
 
 /// The name of our MCP server.
 const SERVER: &str = "comity";
+/// The variable that names the state directory.
+const HOME_VARIABLE: &str = "COMITY_HOME";
 /// The arguments that make our program an MCP server.
 const SERVER_ARGUMENTS: [&str; 1] = ["mcp"];
 /// How long a program waits for our hook.
 const HOOK_SECONDS_MAX: u64 = 10;
+/// How long an idle agent is waited for.
+const IDLE_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
 /// The longest text that is edited.
 const TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The programs that are connected, by their absolute paths.
+/// The programs that are connected: by their absolute paths, or by name in settings that are checked in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramPaths {
     /// `comity-hook`.
@@ -53,6 +60,9 @@ pub struct ProgramPaths {
     pub comity: String,
     /// The file that `BASH_ENV` names, which lies among the user's own: where the programs are, only root may write.
     pub bash_env: String,
+    /// The state directory, unless it is the one that programs find without being told. Clients start their hooks and servers
+    /// with different environments, or none.
+    pub home: Option<String>,
 }
 
 /// Whether a file has what it should have of ours.
@@ -84,11 +94,12 @@ pub fn connect(
         }
         (Dialect::Codex, SettingsKind::Mcp) => toml::connect(existing.unwrap_or_default(), connection),
         (_, SettingsKind::Hooks | SettingsKind::Mcp | SettingsKind::HooksAndMcp) => {
-            let mut document = existing.map_or_else(|| Ok(Document::new()), Document::parse)?;
+            let mut document = existing
+                .map_or_else(|| Ok(Document::new()), |text| Document::parse(text, JsonForm::of(dialect)))?;
             if kind.has_hooks() {
                 hooks::connect(&mut document, &wanted_hooks(dialect, connection), is_versioned(dialect))?;
             }
-            if has_prefix(dialect, kind) {
+            if has_prefix(dialect, kind) && !connection.is_by_name() {
                 shell::connect_claude(&mut document, connection)?;
             }
             if kind.has_servers() {
@@ -113,7 +124,7 @@ pub fn disconnect(dialect: Dialect, kind: SettingsKind, text: &str) -> Result<Op
         (_, SettingsKind::Variables) => Ok(shell::disconnect_variables(text)),
         (Dialect::Codex, SettingsKind::Mcp) => toml::disconnect(text),
         (_, SettingsKind::Hooks | SettingsKind::Mcp | SettingsKind::HooksAndMcp) => {
-            let mut document = Document::parse(text)?;
+            let mut document = Document::parse(text, JsonForm::of(dialect))?;
             if kind.has_hooks() {
                 hooks::disconnect(&mut document, is_versioned(dialect))?;
             }
@@ -156,8 +167,25 @@ impl SettingsKind {
 }
 
 impl ProgramPaths {
+    /// The programs as whoever checks out a repository has them: on the PATH, or not at all.
+    pub fn by_name() -> ProgramPaths {
+        ProgramPaths {
+            hook: line::HOOK_PROGRAM.to_owned(),
+            comity: SERVER.to_owned(),
+            bash_env: String::new(),
+            home: None,
+        }
+    }
+
+    fn is_by_name(&self) -> bool {
+        *self == ProgramPaths::by_name()
+    }
+
     fn check(&self) -> Result<(), EditProblem> {
-        for path in [&self.hook, &self.comity, &self.bash_env] {
+        if self.is_by_name() {
+            return Ok(());
+        }
+        for path in [&self.hook, &self.comity, &self.bash_env].into_iter().chain(&self.home) {
             if !path.starts_with('/') {
                 return Err(EditProblem::new(
                     format!("{path:?} is no absolute path"),
@@ -208,7 +236,7 @@ fn check_length(text: &str) -> Result<(), EditProblem> {
 }
 
 fn wanted_hooks(dialect: Dialect, connection: &ProgramPaths) -> Vec<Hook> {
-    let lines = line::HookLines::of(&connection.hook, dialect);
+    let lines = line::HookLines::of(connection, dialect);
     match dialect {
         Dialect::ClaudeCode => claude::hooks(&lines),
         Dialect::Codex => codex::hooks(&lines),
@@ -242,11 +270,12 @@ fn servers_member(dialect: Dialect) -> &'static str {
 }
 
 fn server(dialect: Dialect, connection: &ProgramPaths) -> Piece {
-    let comity = connection.comity.as_str();
     match dialect {
-        Dialect::ClaudeCode => claude::server(comity),
-        Dialect::CopilotCli => copilot::server(comity),
-        Dialect::OpenCode => opencode::server(comity),
-        Dialect::Codex | Dialect::GeminiCli | Dialect::Cursor => servers::plain(comity),
+        Dialect::ClaudeCode => claude::server(connection),
+        // In a repository it reads the same file.
+        Dialect::CopilotCli if connection.is_by_name() => claude::server(connection),
+        Dialect::CopilotCli => copilot::server(connection),
+        Dialect::OpenCode => opencode::server(connection),
+        Dialect::Codex | Dialect::GeminiCli | Dialect::Cursor => servers::plain(connection),
     }
 }

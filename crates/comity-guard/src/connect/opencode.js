@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 
 // Enough for every reason; a program gone wrong must not fill the memory.
 const ANSWER_CHARS_MAX = 65536;
@@ -6,10 +7,17 @@ const ANSWER_CHARS_MAX = 65536;
 const SAID_CHARS_MAX = 4096;
 const FAULT = "so this was not allowed; see: comity doctor";
 
+// This file.
+const PLUGIN = fileURLToPath(import.meta.url);
+
 // What the hook program says to a call: nothing but its exit code 0 lets the call pass.
 function ask(call) {
   return new Promise((resolve, reject) => {
-    const child = spawn(HOOK, [DIALECT], { stdio: ["pipe", "pipe", "pipe"] });
+    // By --project the hook knows that the user's own plugin may ask, too.
+    const child = spawn(HOOK, PASSES_IF_GONE ? [DIALECT, "--project"] : [DIALECT], {
+      env: { ...process.env, ...VARIABLES },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     let stdout = "";
     let stderr = "";
     const refuse = (reason) => {
@@ -21,7 +29,17 @@ function ask(call) {
       refuse(`Comity's hook took longer than ${ANSWER_MS_MAX} ms, ${FAULT}`);
     }, ANSWER_MS_MAX);
     child.on("error", (error) => {
-      refuse(`Comity's hook cannot be run (${error.message}), ${FAULT}`);
+      // Settings that are checked in are in nobody's way who has no Comity.
+      if (PASSES_IF_GONE && error.code === "ENOENT") {
+        clearTimeout(timer);
+        resolve("");
+        return;
+      }
+      refuse(
+        error.code === "ENOENT"
+          ? `Comity: ${HOOK} is gone, so nothing judges this call, and it is blocked. Install Comity again, or remove ${PLUGIN}`
+          : `Comity's hook cannot be run (${error.message}), ${FAULT}`,
+      );
     });
     child.stdout.setEncoding("utf8").on("data", (text) => {
       stdout = (stdout + text).slice(0, ANSWER_CHARS_MAX);
@@ -83,7 +101,7 @@ export const Comity = async ({ directory, client }) => {
   return {
     // bash begins again through comity-confine: what others hold is read-only there.
     "shell.env": async (_input, output) => {
-      if (output?.env) output.env.BASH_ENV = BASH_ENV;
+      if (BASH_ENV && output?.env) output.env.BASH_ENV = BASH_ENV;
     },
     "tool.execute.before": async (input, output) => {
       await ask(await call("tool.execute.before", input, output?.args));

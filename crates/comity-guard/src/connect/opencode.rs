@@ -1,8 +1,11 @@
 //! OpenCode: servers in `opencode.json`; in place of hooks it has plugins, so ours runs the hook program.
 
+use serde_json::Value;
+
 use super::line::shell_word;
 use super::piece::{Piece, quoted};
-use super::{EditProblem, HOOK_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
+use super::servers::environment;
+use super::{EditProblem, HOME_VARIABLE, HOOK_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 use crate::dialect::Dialect;
 
 /// By its first line a plugin is known to be ours.
@@ -11,13 +14,12 @@ const FIRST_LINE: &str =
 /// What follows upon the programs and limits.
 const SOURCE: &str = include_str!("opencode.js");
 
-pub(super) fn server(comity: &str) -> Piece {
-    let command: Vec<&str> = [comity].into_iter().chain(SERVER_ARGUMENTS).collect();
-    Piece::Members(vec![
-        ("type", Piece::text("local")),
-        ("command", Piece::texts(&command)),
-        ("enabled", Piece::Flag(true)),
-    ])
+pub(super) fn server(connection: &ProgramPaths) -> Piece {
+    let command: Vec<&str> = [connection.comity.as_str()].into_iter().chain(SERVER_ARGUMENTS).collect();
+    let mut members = vec![("type", Piece::text("local")), ("command", Piece::texts(&command))];
+    members.extend(environment("environment", connection));
+    members.push(("enabled", Piece::Flag(true)));
+    Piece::Members(members)
 }
 
 pub(super) fn connect_plugin(
@@ -30,12 +32,16 @@ pub(super) fn connect_plugin(
             "give that plugin another name",
         ));
     }
-    let (hook, bash_env) = (quoted(&connection.hook), quoted(&connection.bash_env));
+    let (hook, is_by_name) = (quoted(&connection.hook), connection.is_by_name());
+    let bash_env = if is_by_name { "null".to_owned() } else { quoted(&connection.bash_env) };
     let dialect = quoted(Dialect::OpenCode.name());
     let milliseconds = HOOK_SECONDS_MAX * 1_000;
+    let home = connection.home.as_deref().map(|home| format!("{}:{}", quoted(HOME_VARIABLE), quoted(home)));
+    let variables = format!("{{{}}}", home.unwrap_or_default());
     Ok(format!(
-        "{FIRST_LINE}\nconst HOOK = {hook};\nconst BASH_ENV = {bash_env};\nconst DIALECT = {dialect};\n\
-         const ANSWER_MS_MAX = {milliseconds};\n\n{SOURCE}"
+        "{FIRST_LINE}\nconst HOOK = {hook};\nconst BASH_ENV = {bash_env};\nconst VARIABLES = {variables};\n\
+         const PASSES_IF_GONE = {is_by_name};\n\
+         const DIALECT = {dialect};\nconst ANSWER_MS_MAX = {milliseconds};\n\n{SOURCE}"
     ))
 }
 
@@ -45,16 +51,19 @@ pub(super) fn is_our_plugin(text: &str) -> bool {
 
 /// The line that our plugin runs before a tool call, as it is in a plugin's text.
 pub(super) fn hook_command(text: &str) -> Option<String> {
-    let dialect = constant(text, "DIALECT")?;
-    Some(format!("exec {} {dialect}", shell_word(&constant(text, "HOOK")?)))
+    let (hook, dialect) = (constant(text, "HOOK")?, constant(text, "DIALECT")?);
+    let variables = constant(text, "VARIABLES");
+    let home = variables.as_ref().and_then(|variables| variables[HOME_VARIABLE].as_str());
+    let env = home.map(|home| format!("env {HOME_VARIABLE}={} ", shell_word(home))).unwrap_or_default();
+    Some(format!("exec {env}{} {}", shell_word(hook.as_str()?), dialect.as_str()?))
 }
 
 /// The file that our plugin lets bash read first.
 pub(super) fn bash_env(text: &str) -> Option<String> {
-    constant(text, "BASH_ENV")
+    constant(text, "BASH_ENV")?.as_str().map(str::to_owned)
 }
 
-fn constant(text: &str, name: &str) -> Option<String> {
+fn constant(text: &str, name: &str) -> Option<Value> {
     let lines = text.lines().filter(|_| is_our_plugin(text));
     let value = lines.filter_map(|line| line.strip_prefix(&format!("const {name} = "))).next()?;
     serde_json::from_str(value.strip_suffix(';')?).ok()

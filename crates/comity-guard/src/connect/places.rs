@@ -10,6 +10,8 @@ pub struct SettingsFile {
     /// The folder that its path begins at.
     pub base: SettingsRoot,
     pub path: &'static str,
+    /// Another name that the program knows it by; it counts if it is there and the first is not.
+    pub other: Option<&'static str>,
     /// What it holds of ours.
     pub kind: SettingsKind,
 }
@@ -49,14 +51,22 @@ impl SettingsKind {
 impl SettingsFile {
     /// The file, for a user with this home and this environment. A variable that is empty is like none.
     pub fn file(&self, home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
-        let folder = match self.base {
+        self.folder(home, variable).join(self.path)
+    }
+
+    /// The file by its other name.
+    pub fn other_file(&self, home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+        Some(self.folder(home, variable).join(self.other?))
+    }
+
+    fn folder(&self, home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
+        match self.base {
             SettingsRoot::Home => home.to_owned(),
             SettingsRoot::ConfigDir { variable: name, otherwise } => {
                 let named = variable(name).filter(|folder| !folder.as_os_str().is_empty());
                 named.unwrap_or_else(|| home.join(otherwise))
             }
-        };
-        folder.join(self.path)
+        }
     }
 }
 
@@ -71,6 +81,41 @@ pub fn places(dialect: Dialect) -> &'static [SettingsFile] {
         Dialect::OpenCode => &OPENCODE_PLACES,
     }
 }
+
+/// The files by which a program is connected for everybody who works on a repository, from its top directory.
+pub fn project_places(dialect: Dialect) -> &'static [SettingsFile] {
+    match dialect {
+        Dialect::ClaudeCode => &CLAUDE_PROJECT,
+        Dialect::Codex => &CODEX_PROJECT,
+        Dialect::GeminiCli => &GEMINI_PROJECT,
+        Dialect::CopilotCli => &COPILOT_PROJECT,
+        Dialect::Cursor => &CURSOR_PLACES,
+        Dialect::OpenCode => &OPENCODE_PROJECT,
+    }
+}
+
+const CLAUDE_PROJECT: [SettingsFile; 2] = [
+    place(SettingsRoot::Home, ".claude/settings.json", SettingsKind::Hooks),
+    place(SettingsRoot::Home, ".mcp.json", SettingsKind::Mcp),
+];
+const CODEX_PROJECT: [SettingsFile; 2] = [
+    place(SettingsRoot::Home, ".codex/hooks.json", SettingsKind::Hooks),
+    place(SettingsRoot::Home, ".codex/config.toml", SettingsKind::Mcp),
+];
+const GEMINI_PROJECT: [SettingsFile; 1] =
+    [place(SettingsRoot::Home, ".gemini/settings.json", SettingsKind::HooksAndMcp)];
+/// It reads the servers that Claude Code reads.
+const COPILOT_PROJECT: [SettingsFile; 2] = [
+    place(SettingsRoot::Home, ".github/hooks/comity.json", SettingsKind::Hooks),
+    place(SettingsRoot::Home, ".mcp.json", SettingsKind::Mcp),
+];
+const OPENCODE_PROJECT: [SettingsFile; 2] = [
+    SettingsFile {
+        other: Some("opencode.jsonc"),
+        ..place(SettingsRoot::Home, "opencode.json", SettingsKind::Mcp)
+    },
+    place(SettingsRoot::Home, ".opencode/plugins/comity.js", SettingsKind::Plugin),
+];
 
 const CLAUDE_PLACES: [SettingsFile; 2] = [
     place(CLAUDE, "settings.json", SettingsKind::Hooks),
@@ -96,7 +141,10 @@ const CURSOR_PLACES: [SettingsFile; 2] = [
     place(SettingsRoot::Home, ".cursor/mcp.json", SettingsKind::Mcp),
 ];
 const OPENCODE_PLACES: [SettingsFile; 2] = [
-    place(CONFIG, "opencode/opencode.json", SettingsKind::Mcp),
+    SettingsFile {
+        other: Some("opencode/opencode.jsonc"),
+        ..place(CONFIG, "opencode/opencode.json", SettingsKind::Mcp)
+    },
     place(CONFIG, "opencode/plugins/comity.js", SettingsKind::Plugin),
 ];
 
@@ -106,5 +154,5 @@ const COPILOT: SettingsRoot = SettingsRoot::ConfigDir { variable: "COPILOT_HOME"
 const CONFIG: SettingsRoot = SettingsRoot::ConfigDir { variable: "XDG_CONFIG_HOME", otherwise: ".config" };
 
 const fn place(base: SettingsRoot, path: &'static str, kind: SettingsKind) -> SettingsFile {
-    SettingsFile { base, path, kind }
+    SettingsFile { base, path, other: None, kind }
 }

@@ -3,11 +3,21 @@
 use super::json::Document;
 use super::piece::Piece;
 use super::scan::Type;
-use super::{EditProblem, SERVER, SERVER_ARGUMENTS};
+use super::{EditProblem, HOME_VARIABLE, ProgramPaths, SERVER, SERVER_ARGUMENTS};
 
 /// A server for programs that need no more than a command.
-pub(super) fn plain(comity: &str) -> Piece {
-    Piece::Members(vec![("command", Piece::text(comity)), ("args", Piece::texts(&SERVER_ARGUMENTS))])
+pub(super) fn plain(connection: &ProgramPaths) -> Piece {
+    let mut members =
+        vec![("command", Piece::text(&connection.comity)), ("args", Piece::texts(&SERVER_ARGUMENTS))];
+    members.extend(environment("env", connection));
+    Piece::Members(members)
+}
+
+/// What a server is told by its environment: where the state is, so that it asks the server that the hooks ask. Never who
+/// calls: a token would make everybody who uses these settings one agent.
+pub(super) fn environment(member: &'static str, connection: &ProgramPaths) -> Option<(&'static str, Piece)> {
+    let home = Piece::text(connection.home.as_deref()?);
+    Some((member, Piece::Members(vec![(HOME_VARIABLE, home)])))
 }
 
 pub(super) fn connect(

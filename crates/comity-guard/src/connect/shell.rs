@@ -5,7 +5,7 @@ use super::json::Document;
 use super::line::{HookLines, shell_word};
 use super::piece::Piece;
 use super::scan::Type;
-use super::{EditProblem, ProgramPaths};
+use super::{EditProblem, HOME_VARIABLE, ProgramPaths};
 use crate::dialect::Dialect;
 
 /// The program that a shell is started through, by whose name our settings are known.
@@ -29,10 +29,14 @@ impl ProgramPaths {
 
     /// What is in the file that `BASH_ENV` names.
     pub fn bash_env_script(&self) -> String {
-        let hook_line = HookLines::of(&self.hook, Dialect::CopilotCli).plain;
+        let lines = HookLines::of(self, Dialect::CopilotCli);
+        let home =
+            self.home.as_deref().map(|home| format!("  export {HOME_VARIABLE}={}\n", shell_word(home)));
         SCRIPT
-            .replace("@HOOK_LINE@", &shell_word(&hook_line))
+            .replace("@HOOK_LINE@", &shell_word(&lines.plain))
+            .replace("@GATE_LINE@", &shell_word(&lines.gate))
             .replace("@CONFINE@", &shell_word(&self.confine()))
+            .replace("@HOME_LINE@\n", &home.unwrap_or_default())
     }
 }
 

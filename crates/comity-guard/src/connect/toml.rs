@@ -2,25 +2,29 @@
 
 use std::ops::Range;
 
-use toml_edit::{Array, Document, Item, Table, TomlError, Value};
+use toml_edit::{Array, Document, InlineTable, Item, Table, TomlError, Value};
 
-use super::{EditProblem, ProgramPaths, SERVER, SERVER_ARGUMENTS, policy};
+use super::braces::{self, RemovedPart};
+use super::{EditProblem, HOME_VARIABLE, ProgramPaths, SERVER, SERVER_ARGUMENTS, policy};
 
 const SERVERS: &str = "mcp_servers";
+const ENVIRONMENT: &str = "env";
 
 pub(super) fn connect(text: &str, connection: &ProgramPaths) -> Result<String, EditProblem> {
     let document = parse(text)?;
     let text = match comity(&document)? {
-        None => appended(text, &connection.comity),
+        None => appended(text, connection),
         Some(_) => {
             let arguments: Array = SERVER_ARGUMENTS.into_iter().collect();
-            let text = with_value(text, "args", &Value::from(arguments))?;
+            let text = with_home(text, connection.home.as_deref())?;
+            let text = with_value(&text, "args", &Value::from(arguments))?;
             with_value(&text, "command", &Value::from(connection.comity.as_str()))?
         }
     };
     // Some forms of TOML cannot be added to, such as a table in braces.
     parse(&text).map_err(|_| other_form())?;
-    Ok(policy::connect(&text, connection))
+    // A variable can only name a file by its path.
+    Ok(if connection.is_by_name() { text } else { policy::connect(&text, connection) })
 }
 
 pub(super) fn disconnect(text: &str) -> Result<Option<String>, EditProblem> {
@@ -65,14 +69,15 @@ fn other_form() -> EditProblem {
 }
 
 /// The text with our server at its end. A last line without an end stays one.
-fn appended(text: &str, comity: &str) -> String {
+fn appended(text: &str, connection: &ProgramPaths) -> String {
     let newline = newline(text);
     let arguments: Array = SERVER_ARGUMENTS.into_iter().collect();
-    let lines = [
+    let mut lines = vec![
         format!("[{SERVERS}.{SERVER}]"),
-        format!("command = {}", Value::from(comity)),
+        format!("command = {}", Value::from(connection.comity.as_str())),
         format!("args = {}", Value::from(arguments)),
     ];
+    lines.extend(connection.home.as_deref().map(|home| format!("{ENVIRONMENT} = {}", our_environment(home))));
     let block = lines.join(newline);
     if text.is_empty() {
         format!("{block}{newline}")
@@ -101,6 +106,67 @@ fn with_value(text: &str, key: &str, wanted: &Value) -> Result<String, EditProbl
     let mut changed = text.to_owned();
     changed.replace_range(span.ok_or_else(other_form)?, wanted.to_string().trim());
     Ok(changed)
+}
+
+/// The text with the state directory in our server's environment, beside whatever the user has there; without one, none of ours.
+fn with_home(text: &str, home: Option<&str>) -> Result<String, EditProblem> {
+    let document = parse(text)?;
+    let Some(table) = comity(&document)? else { return Err(other_form()) };
+    let Some(home) = home else { return Ok(without_home(text, table)) };
+    let wanted = Value::from(home);
+    let added = |at: &Table, line: String| {
+        let at = line_end(text, at.span()?.end);
+        let (gap, end) = if text[..at].ends_with('\n') { ("", newline(text)) } else { (newline(text), "") };
+        Some(format!("{}{gap}{line}{end}{}", &text[..at], &text[at..]))
+    };
+    let known =
+        table.get(ENVIRONMENT).map(|set| (set, set.as_table_like().and_then(|set| set.get(HOME_VARIABLE))));
+    let edited = match known {
+        Some((_, Some(Item::Value(value)))) if same(value, &wanted) => Some(text.to_owned()),
+        Some((_, Some(item))) => item.as_value().and_then(Value::span).map(|span| {
+            let mut text = text.to_owned();
+            text.replace_range(span, wanted.to_string().trim());
+            text
+        }),
+        Some((Item::Value(Value::InlineTable(set)), None)) if !set.is_dotted() => {
+            braces::with(text, set, &format!("{HOME_VARIABLE} = {wanted}"))
+        }
+        Some((Item::Table(set), None)) if !set.is_dotted() => {
+            added(set, format!("{HOME_VARIABLE} = {wanted}"))
+        }
+        Some((Item::Table(_), None)) => added(table, format!("{ENVIRONMENT}.{HOME_VARIABLE} = {wanted}")),
+        Some((Item::None | Item::Value(_) | Item::ArrayOfTables(_), None)) => None,
+        None => return with_value(text, ENVIRONMENT, &our_environment(home)),
+    };
+    edited.ok_or_else(other_form)
+}
+
+/// What we write where no environment was set.
+fn our_environment(home: &str) -> Value {
+    let set: InlineTable = [(HOME_VARIABLE, home)].into_iter().collect();
+    Value::from(set)
+}
+
+fn without_home(text: &str, table: &Table) -> String {
+    let set = table.get(ENVIRONMENT).and_then(Item::as_inline_table);
+    let Some(set) = set.filter(|set| set.contains_key(HOME_VARIABLE)) else { return text.to_owned() };
+    let mut text = text.to_owned();
+    match (set.len(), set.span(), braces::without(&text, set, HOME_VARIABLE)) {
+        (1, Some(span), _) => {
+            let start = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
+            let end = line_end(&text, span.end);
+            // A last line without an end stays one.
+            let start = if end == text.len() && !text.ends_with('\n') {
+                without_newline(&text[..start]).len()
+            } else {
+                start
+            };
+            text.replace_range(start..end, "");
+        }
+        (_, _, Some(RemovedPart::Part(part))) => text.replace_range(part, ""),
+        (_, _, Some(RemovedPart::Table) | None) => {}
+    }
+    text
 }
 
 fn same(one: &Value, other: &Value) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use comity_guard::Dialect;
-use comity_guard::connect::{SettingsKind, connect, disconnect};
+use comity_guard::connect::{SettingsKind, connect, disconnect, plain_json};
 
 use crate::{connected, connection, json_files};
 
@@ -69,6 +69,63 @@ fn everything_else_stays_byte_for_byte() {
             assert_eq!(text.ends_with('\n'), existing.ends_with('\n'), "the end of the file: {text:?}");
         }
     }
+}
+
+/// Files with comments, as programs that read them have them.
+const COMMENTED: &[&str] = &[
+    "// mine\n{}\n",
+    "/* mine */ { /* nothing yet */ }\n",
+    "{ // nothing yet\n}\n",
+    "{\n  // \"a\": 1\n}\n",
+    "{\n  \"a\": 1 // the best, they say\n}\n",
+    "{\n  \"a\": 1, // one\n  \"b\": 2 /* two */\n  // \"c\": 3\n}\n",
+    "{\r\n  \"a\": \"http://x/*y*/\", // \u{e9}t\u{e9}\r\n  \"b\": \"\\\"//\" // \"\r\n}\r\n// end\r\n",
+    "{ \"a\": 1 } // one line\n",
+    "{\"a\":1/* one line */}",
+    "{ // first\n  // hooks\n  \"hooks\": { // none\n  },\n  \"mcpServers\": {} // none\n, \"mcp\": {/**/}\n}",
+    "{\n  \"mcp\": {\n    \"a\": {} // a\n  }, // servers\n  \"mcpServers\": {\n    \"a\": {} // a\n  } // servers\n}\n",
+];
+/// The same with commas behind the last item.
+const TRAILING: &[&str] = &[
+    "{\"a\":1,}",
+    "{\n  \"a\": 1,\n}\n",
+    "{\n  \"a\": 1, // one\n}\n",
+    "{\n  \"a\": [1, 2,], // \",]\"\n  // end\n}\n",
+    "{\n  \"mcp\": {\n    \"a\": {}, // a\n  },\n  \"mcpServers\": {\n    \"a\": {}, // a\n  }, // servers\n}\n",
+    "{\n  \"a\": 1 /* one */,\n}\n",
+];
+
+fn comments_of(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.split_once(" // ").map(|(_, comment)| comment)).collect()
+}
+
+#[test]
+fn comments_stay_where_they_are() {
+    for (dialect, kind) in json_files() {
+        let files: Vec<&str> = match dialect {
+            Dialect::GeminiCli => COMMENTED.to_vec(),
+            Dialect::OpenCode | Dialect::Cursor => [COMMENTED, TRAILING].concat(),
+            Dialect::ClaudeCode | Dialect::Codex | Dialect::CopilotCli => vec![],
+        };
+        for existing in files {
+            let text = connected(dialect, kind, Some(existing));
+            assert_eq!(comments_of(&text), comments_of(existing), "{text}");
+            let value: Value = serde_json::from_str(&plain_json(dialect, &text)).expect(&text);
+            let before: Value = serde_json::from_str(&plain_json(dialect, existing)).expect(existing);
+            for (key, own) in before.as_object().expect("an object") {
+                assert!(own.is_object() || value[key] == *own, "{key}: {text}");
+            }
+        }
+    }
+    let text = connected(Dialect::OpenCode, SettingsKind::Mcp, Some("{\n  \"a\": 1, // one\n}\n"));
+    assert!(text.starts_with("{\n  \"a\": 1, // one\n  \"mcp\": {"), "a comment stays with its item: {text}");
+    // What came behind ours stays valid when ours goes.
+    let longer = text.replace("\n  },\n}", "\n  }, // ours\n  \"z\": 2\n}");
+    assert_ne!(longer, text);
+    let without = disconnect(Dialect::OpenCode, SettingsKind::Mcp, &longer).expect("edited").expect("theirs");
+    let value: Value = serde_json::from_str(&plain_json(Dialect::OpenCode, &without)).expect(&without);
+    assert_eq!(value, serde_json::json!({ "a": 1, "z": 2 }), "{without}");
+    assert!(without.contains("// one"), "{without}");
 }
 
 #[test]

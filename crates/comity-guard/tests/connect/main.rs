@@ -6,6 +6,7 @@ mod ours;
 mod places;
 mod plugin;
 mod refusals;
+mod state;
 mod toml;
 mod written;
 mod written_for_claude;
@@ -18,9 +19,9 @@ fn connection() -> ProgramPaths {
     at("/opt/comity/bin", "/opt/comity/state")
 }
 
-/// The same programs in another folder.
+/// The same programs in another folder, with a state directory of their own.
 fn moved() -> ProgramPaths {
-    at("/srv/new", "/srv/new/state")
+    ProgramPaths { home: Some("/srv/new/state".to_owned()), ..at("/srv/new", "/srv/new/state") }
 }
 
 fn at(bin: &str, state: &str) -> ProgramPaths {
@@ -28,6 +29,7 @@ fn at(bin: &str, state: &str) -> ProgramPaths {
         hook: format!("{bin}/comity-hook"),
         comity: format!("{bin}/comity"),
         bash_env: format!("{state}/comity-confine.sh"),
+        home: None,
     }
 }
 
@@ -55,6 +57,12 @@ fn connected(dialect: Dialect, kind: SettingsKind, existing: Option<&str>) -> St
     assert_eq!(again, text, "connecting twice is like once: {what}");
     let moved_there = connect::connect(dialect, kind, Some(&text), &moved()).expect(&what);
     assert!(!moved_there.contains("/opt/comity"), "nothing of the old path stays: {moved_there}");
+    if kind != SettingsKind::Variables {
+        assert!(
+            moved_there.contains("COMITY_HOME"),
+            "hooks and servers are told where the state is: {moved_there}"
+        );
+    }
     let moved_back = connect::connect(dialect, kind, Some(&moved_there), &connection()).expect(&what);
     assert_eq!(moved_back, text, "a new path takes the place of the old one: {what}");
 

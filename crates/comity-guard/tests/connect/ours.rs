@@ -1,7 +1,9 @@
 //! What is ours, and only that, is replaced and removed.
 
 use comity_guard::Dialect::{ClaudeCode, Codex, CopilotCli, Cursor, GeminiCli};
-use comity_guard::connect::{Connected, SettingsKind, connect, disconnect, is_connected};
+use comity_guard::connect::{
+    Connected, SettingsKind, connect, disconnect, hook_command, is_connected, places,
+};
 use serde_json::{Value, json};
 
 use crate::connection;
@@ -64,19 +66,45 @@ fn a_hook_that_is_gone_blocks_calls_and_nothing_else() {
         let line = line.as_str().expect("a line");
         std::process::Command::new("sh").args(["-c", line]).output().expect("sh runs")
     };
+    for dialect in [ClaudeCode, Codex, CopilotCli, Cursor, GeminiCli] {
+        let place = places(dialect).iter().find(|place| place.kind.calls_hooks()).expect("a place");
+        let text = connect(dialect, place.kind, None, &connection).expect("connected");
+        let gate = run(&hook_command(dialect, place.kind, &text).expect("a line").into());
+        let said = String::from_utf8_lossy(&gate.stderr).into_owned();
+        assert_eq!(gate.status.code(), Some(2), "{dialect}: the one code that all take for a no: {said}");
+        assert!(
+            said.starts_with("Comity: /nowhere/it's/comity-hook is gone") && said.contains("Install"),
+            "{dialect}: {said}"
+        );
+    }
     let text = connect(Codex, SettingsKind::Hooks, None, &connection).expect("connected");
     let value: Value = serde_json::from_str(&text).expect("JSON");
-    let gate = run(&value["hooks"]["PreToolUse"][0]["hooks"][0]["command"]);
-    let said = String::from_utf8_lossy(&gate.stderr).into_owned();
-    assert_eq!(gate.status.code(), Some(2), "the one code that Codex takes for a no: {said}");
-    assert!(
-        said.starts_with("Comity: /nowhere/it's/comity-hook is gone") && said.contains("Install"),
-        "{said}"
-    );
     for event in ["Stop", "SessionStart", "PostToolUse"] {
         let ran = run(&value["hooks"][event][0]["hooks"][0]["command"]);
         assert_ne!(ran.status.code(), Some(2), "{event} would block");
     }
+}
+
+#[test]
+fn a_confinement_that_is_gone_says_how_to_get_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("comity-confine.sh");
+    let mut connection = connection();
+    connection.hook = "/nowhere/comity-hook".to_owned();
+    std::fs::write(&script, connection.bash_env_script()).expect("written");
+    let run = |line: &str| {
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", line]).env("BASH_ENV", &script).output().expect("bash runs")
+    };
+    let command = run("echo it ran");
+    let said = String::from_utf8_lossy(&command.stderr).into_owned();
+    assert_eq!((command.status.code(), &*command.stdout), (Some(126), &b""[..]), "{said}");
+    assert!(said.contains("/nowhere/comity-confine is gone") && said.contains("take BASH_ENV out"), "{said}");
+    // Copilot CLI's own hooks are started by the same bash: they say it themselves.
+    let text = connect(CopilotCli, SettingsKind::Hooks, None, &connection).expect("connected");
+    let gate = run(&hook_command(CopilotCli, SettingsKind::Hooks, &text).expect("a line"));
+    assert_eq!(gate.status.code(), Some(2), "{gate:?}");
+    assert!(String::from_utf8_lossy(&gate.stderr).contains("/nowhere/comity-hook is gone"), "{gate:?}");
 }
 
 #[test]

@@ -57,10 +57,26 @@ fn what_is_no_plain_json_is_refused() {
     check(
         OpenCode,
         SettingsKind::Mcp,
-        "/* a */ {}",
+        "/* never closed {}",
         expect![[r#"
-            the file is no plain JSON: expected value at line 1 column 1
-            take out comments and trailing commas, which an edit could lose, or connect by hand"#]],
+            the file can't be read as JSON: expected value at line 1 column 1
+            fix it: the program can't read it either"#]],
+    );
+    check(
+        GeminiCli,
+        SettingsKind::HooksAndMcp,
+        "{\"a\": 1,} // Gemini CLI reads comments, and no such commas",
+        expect![[r#"
+            the file can't be read as JSON: key must be a string at line 1 column 9
+            fix it: the program can't read it either"#]],
+    );
+    check(
+        OpenCode,
+        SettingsKind::Mcp,
+        "{\"a\": [1,,]}",
+        expect![[r#"
+            the file can't be read as JSON: expected value at line 1 column 10
+            fix it: the program can't read it either"#]],
     );
 }
 

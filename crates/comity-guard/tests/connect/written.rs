@@ -33,7 +33,7 @@ fn codex() {
                 ],
                 "PostToolUse": [
                   {
-                    "matcher": "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$",
+                    "matcher": "^([^m].*|m([^c].*)?|mc([^p].*)?|mcp([^_].*)?|mcp_([^_].*)?|mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$",
                     "hooks": [
                       {
                         "type": "command",
@@ -94,6 +94,12 @@ fn codex() {
                         "type": "command",
                         "command": "exec '/opt/comity/bin/comity-hook' codex",
                         "timeout": 10
+                      },
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' codex --wait",
+                        "timeout": 604800,
+                        "async": true
                       }
                     ]
                   }
@@ -163,7 +169,7 @@ fn copilot() {
             "preToolUse": [
               {
                 "type": "command",
-                "bash": "exec '/opt/comity/bin/comity-hook' copilot",
+                "bash": "test -x '/opt/comity/bin/comity-hook' && exec '/opt/comity/bin/comity-hook' copilot; echo 'Comity: /opt/comity/bin/comity-hook is gone, so nothing judges this call, and it is blocked. Install Comity again, or take the hooks that name comity-hook out of the settings.' >&2; exit 2",
                 "timeoutSec": 10
               }
             ],

@@ -82,6 +82,23 @@ fn what_waits_for_the_agent_goes_where_its_program_shows_it() {
 }
 
 #[test]
+fn what_waits_at_a_stop_begins_another_turn_where_that_can_be() {
+    let allow = Verdict::Allow { context: Some("bob wrote".into()) };
+    for (dialect, name, stdout) in [
+        (Dialect::ClaudeCode, "Stop", r#"{"decision":"block","reason":"bob wrote"}"#),
+        (Dialect::Codex, "Stop", r#"{"decision":"block","reason":"bob wrote"}"#),
+        (Dialect::CopilotCli, "agentStop", r#"{"decision":"block","reason":"bob wrote"}"#),
+        (Dialect::GeminiCli, "AfterAgent", ""),
+        (Dialect::OpenCode, "stop", ""),
+        (Dialect::Cursor, "stop", ""),
+    ] {
+        let said = allow.said(dialect, HookEvent::Stop, name);
+        assert_eq!((said.stdout.trim_end(), &*said.stderr, said.exit), (stdout, "", 0), "{dialect}");
+        assert_eq!(Verdict::Allow { context: None }.said(dialect, HookEvent::Stop, name), Said::default());
+    }
+}
+
+#[test]
 fn words_of_others_are_shown_and_bounded() {
     let reason = format!("\u{1b}[2Jx\u{202e}{}", "y".repeat(20_000));
     let said = Verdict::Deny { reason }.said(Dialect::OpenCode, HookEvent::BeforeTool, "before");

@@ -45,9 +45,22 @@ pub(super) fn look(home: &Home) -> Finding {
         (Err(problem), _) | (_, Err(problem)) => return short(WHAT, problem, ""),
     };
     let (mut connected, mut new, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+    let mut inactive = Vec::new();
     for dialect in here(&user) {
-        match Configured::look(dialect, &user, &connection).hook {
-            Ok(_) => connected.push(with_limits(dialect)),
+        let configured = Configured::look(dialect, &user, &connection);
+        match &configured.hook {
+            Ok(_) => {
+                connected.push(with_limits(dialect));
+                // One that was only seen by its settings may be on no PATH, as editors are.
+                let is_here = found::program(dialect).is_some();
+                inactive.extend(
+                    configured
+                        .active(dialect)
+                        .err()
+                        .filter(|_| is_here)
+                        .map(|why| format!("{dialect}: {why}")),
+                );
+            }
             Err(why) if Configured::has_traces(dialect, &user) => broken.push(format!("{dialect} ({why})")),
             Err(_) => new.push(dialect.name()),
         }
@@ -57,6 +70,11 @@ pub(super) fn look(home: &Home) -> Finding {
         false => format!("connected: {}; ", connected.join(", ")),
     };
     match (broken.is_empty(), new.is_empty()) {
+        (true, _) if !inactive.is_empty() => bad(
+            WHAT,
+            format!("{connected}NOT ACTIVE: {}", inactive.join("; ")),
+            "then look again with: comity doctor",
+        ),
         (true, true) if connected.is_empty() => good(WHAT, "none found on this machine"),
         (true, true) => good(WHAT, connected.trim_end_matches("; ")),
         (true, false) => short(

@@ -24,7 +24,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Agents", &["agent", "team", "shutdown", "mode", "plan", "ask", "permission"]),
     ("You", &["whoami", "login", "passphrase", "token"]),
     ("Server", &["up", "down", "restart", "doctor", "settings", "backup", "restore", "serve"]),
-    ("Setup", &["init", "mcp", "hook", "confine", "completions", "man", "bench"]),
+    ("Setup", &["install", "init", "mcp", "hook", "confine", "completions", "man", "bench"]),
 ];
 const THE_REST: &str = "More";
 

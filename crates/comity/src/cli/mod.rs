@@ -9,6 +9,7 @@ mod doctor;
 mod follow;
 mod help;
 mod inbox;
+mod install;
 mod lease_run;
 mod log_files;
 mod log_pages;
@@ -92,8 +93,13 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
                 (false, false) => init::InitMode::Do,
             };
             let only: Vec<String> = inner.get_many("client").unwrap_or_default().cloned().collect();
-            init::run(&home, what, &only, form)
+            let scope = match inner.get_one::<String>("scope").map(String::as_str) {
+                Some("project") => init::InitScope::Project,
+                Some(_) | None => init::InitScope::User,
+            };
+            init::run(&home, what, scope, &only, form)
         }
+        "install" => install::run(inner, form),
         "completions" => docs::completions(inner, form),
         "man" => docs::man(inner, form),
         "docs" => docs::run(inner),

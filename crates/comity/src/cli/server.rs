@@ -50,13 +50,18 @@ pub(crate) fn up(home: &Home, form: OutputFormat) -> ExitCode {
 
 /// What to do first, by commands that can be pasted.
 fn next_steps(comity: &str) -> String {
+    let own = std::env::current_exe().unwrap_or_default();
+    let install = own.parent().is_some_and(crate::init::is_build_dir);
+    let install = install.then_some(("install Comity's programs (settings name them)", "install"));
     let steps = [
         ("connect your agent programs", "init"),
         ("see who is here", "agent list"),
         ("see what is waiting for you", "inbox"),
         ("watch what happens", "log --follow"),
     ];
-    let lines = steps.map(|(what, command)| format!("  {what}:\n    {comity} {command}"));
+    let lines = install.into_iter().chain(steps);
+    let lines: Vec<String> =
+        lines.map(|(what, command)| format!("  {what}:\n    {comity} {command}")).collect();
     format!("Next, in a git repository:\n{}", lines.join("\n"))
 }
 

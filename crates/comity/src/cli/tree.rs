@@ -7,7 +7,7 @@ use comity_app::catalog::{self, CATALOG, CatalogEntry};
 use comity_app::operation::{AtTerminal, Audience};
 use comity_guard::Dialect;
 
-use super::{arguments, docs, help, lease_run, log_files, people, spool};
+use super::{arguments, docs, help, install, lease_run, log_files, people, spool};
 
 /// Verbs of a group in the list of all commands.
 const VERBS_SHOWN_MAX: usize = 6;
@@ -79,7 +79,7 @@ fn is_first(command: &Command) -> bool {
 }
 
 /// The commands that are no operations, and below no word of one.
-fn own_commands() -> [Command; 15] {
+fn own_commands() -> [Command; 16] {
     [
         Command::new("up")
             .about("Start the server if it isn't running, and print how to reach it"),
@@ -96,10 +96,18 @@ fn own_commands() -> [Command; 15] {
             .arg(Arg::new("name").long("name").value_name("NAME").help("The name the agent would like to have"))
             .arg(flag("browser", "Also offer the tools of the shared browser"))
             .arg(flag("all-tools", "Offer every operation, not just those that agents need")),
+        install::command(),
         Command::new("init")
             .about("Connect the agent programs found here, and guard this repository's commits")
             .arg(flag("undo", "Undo everything that init did"))
             .arg(flag("dry-run", "Only show what would change"))
+            .arg(
+                Arg::new("scope")
+                    .long("scope")
+                    .value_parser(["user", "project"])
+                    .default_value("user")
+                    .help("Whose settings: yours, or those that are checked in here, for everybody with Comity on the PATH"),
+            )
             .arg(
                 Arg::new("client")
                     .long("client")

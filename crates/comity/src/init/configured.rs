@@ -1,20 +1,22 @@
 //! How an agent program is set up at this moment, by what is in its files.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use comity_guard::Dialect;
 use comity_guard::connect::{
     Connected, ProgramPaths, SettingsFile, SettingsKind, ShellStart, disconnect, hook_command, is_connected,
-    places, sandbox, shell_start,
+    places, plain_json, sandbox, shell_start,
 };
 
-use super::User;
+use super::{User, active};
 
 /// An agent program as it would start now.
 pub(crate) struct Configured {
     /// The line that it runs before a tool call, or why it asks nobody.
     pub(crate) hook: Result<String, String>,
+    /// The file that names it.
+    pub(crate) hook_file: Option<PathBuf>,
     /// What its shell commands start through, if that is ours and works; else why not.
     pub(crate) shell: Result<ShellStart, String>,
 }
@@ -24,7 +26,7 @@ impl Configured {
         let files: Vec<(&SettingsFile, String, Result<String, std::io::Error>)> = places(dialect)
             .iter()
             .map(|place| {
-                let file = place.file(&user.home, User::variable);
+                let file = user.file(place);
                 (place, file.display().to_string(), fs::read_to_string(file))
             })
             .collect();
@@ -34,10 +36,17 @@ impl Configured {
             let text = text.as_deref().unwrap_or_default();
             Some(works(shell_start(dialect, place.kind, text)?, file, connection))
         });
+        let hook_file = places(dialect).iter().find(|place| place.kind.calls_hooks());
         Configured {
+            hook_file: hook_file.map(|place| user.file(place)),
             hook: hook.unwrap_or_else(|| Err("it has no hooks".into())),
             shell: starts.into_iter().next().unwrap_or_else(|| Err(no_setting(dialect).into())),
         }
+    }
+
+    /// Whether the program itself runs that line; else what is in the way, and what to do.
+    pub(crate) fn active(&self, dialect: Dialect) -> Result<(), String> {
+        self.hook_file.as_deref().map_or(Ok(()), |file| active::look(dialect, file))
     }
 
     /// Where the shell commands of a program are not confined although it is set up.
@@ -48,7 +57,7 @@ impl Configured {
         let of_shell = other.map(|shell| format!("in your shell, {shell}: only in bash"));
         let config =
             places(dialect).iter().find(|place| dialect == Dialect::Codex && place.kind == SettingsKind::Mcp);
-        let text = config.and_then(|place| fs::read_to_string(place.file(&user.home, User::variable)).ok());
+        let text = config.and_then(|place| fs::read_to_string(user.file(place)).ok());
         let of_sandbox = text.and_then(|text| sandbox(&text)).map(|why| format!("in its own sandbox: {why}"));
         of_shell.into_iter().chain(of_sandbox).collect()
     }
@@ -56,7 +65,7 @@ impl Configured {
     /// Whether anything of ours is in the files of a program.
     pub(crate) fn has_traces(dialect: Dialect, user: &User) -> bool {
         places(dialect).iter().any(|place| {
-            let text = fs::read_to_string(place.file(&user.home, User::variable)).unwrap_or_default();
+            let text = fs::read_to_string(user.file(place)).unwrap_or_default();
             disconnect(dialect, place.kind, &text).is_ok_and(|without| without.as_deref() != Some(&text))
         })
     }
@@ -91,7 +100,7 @@ fn hook(
 
 /// The setting by which a user has switched all hooks off, if so.
 fn switched_off(dialect: Dialect, text: &str) -> Option<&'static str> {
-    let settings: serde_json::Value = serde_json::from_str(text).ok()?;
+    let settings: serde_json::Value = serde_json::from_str(&plain_json(dialect, text)).ok()?;
     match dialect {
         Dialect::ClaudeCode => (settings["disableAllHooks"] == true).then_some("disableAllHooks"),
         Dialect::GeminiCli => (settings["hooksConfig"]["enabled"] == false).then_some("hooksConfig.enabled"),

@@ -1,10 +1,13 @@
 //! Changes of the user's files: shown, written whole or not at all, with a backup, and taken back.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
+use comity_guard::Dialect;
+use comity_guard::connect::{SettingsFile, SettingsRoot};
 use comity_wire::Home;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +22,8 @@ pub(super) struct FileEdit {
     after: Option<String>,
     /// The mode of the file if it is new.
     pub(super) new_mode: u32,
+    /// Whether a copy of what it was stays beside it.
+    pub(super) keeps_copy: bool,
     pub(super) outcome: FileOutcome,
 }
 
@@ -47,6 +52,18 @@ pub(super) struct InitRecord {
     /// The settings by which agent programs ask us: the server keeps agents from writing to them.
     #[serde(default)]
     guarding: Vec<PathBuf>,
+    /// By which file each program has its calls judged: settings that are checked in leave them to it.
+    #[serde(default)]
+    connected: BTreeMap<String, ConnectedHooks>,
+}
+
+/// The user's own hooks of a program.
+#[derive(Serialize, Deserialize)]
+struct ConnectedHooks {
+    file: PathBuf,
+    /// The variable that says where the file is, and what it was.
+    variable: Option<String>,
+    value: Option<PathBuf>,
 }
 
 impl FileEdit {
@@ -56,8 +73,14 @@ impl FileEdit {
         edit: impl FnOnce(Option<&str>) -> Result<Option<String>, String>,
     ) -> FileEdit {
         let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        let mut change =
-            FileEdit { file, before: None, after: None, new_mode: 0o600, outcome: FileOutcome::Same };
+        let mut change = FileEdit {
+            file,
+            before: None,
+            after: None,
+            new_mode: 0o600,
+            keeps_copy: true,
+            outcome: FileOutcome::Same,
+        };
         let before = match fs::read_to_string(&change.file) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -80,6 +103,11 @@ impl FileEdit {
             }
         }
         change
+    }
+
+    /// Whether there is anything to do, or to say.
+    pub(super) fn is_change(&self) -> bool {
+        self.outcome != FileOutcome::Same
     }
 
     /// Lines that come and go, for people.
@@ -132,7 +160,11 @@ impl FileEdit {
                 self.outcome = FileOutcome::Changed;
                 self.replace(&before)
             }
-            Ok(_) | Err(_) => fs::remove_file(&self.file),
+            Ok(_) | Err(_) => match fs::remove_file(&self.file) {
+                // Two programs may share a file.
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            },
         }
     }
 
@@ -154,6 +186,9 @@ impl FileEdit {
 
     /// Keeps the file as it was the first time, for nobody's eyes but those that could read it.
     fn back_up(&self) -> io::Result<()> {
+        if !self.keeps_copy {
+            return Ok(());
+        }
         let original = fs::metadata(&self.file)?;
         match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.backup()) {
             Ok(mut backup) => {
@@ -225,6 +260,30 @@ impl InitRecord {
     /// Remembers settings by which an agent program asks us.
     pub(super) fn note_guarding(&mut self, settings: &FileEdit, is_undo: bool) {
         note(&mut self.guarding, settings, is_undo);
+    }
+
+    /// Remembers by which file a program has its calls judged.
+    pub(super) fn note_connected(
+        &mut self,
+        dialect: Dialect,
+        place: &SettingsFile,
+        change: &FileEdit,
+        is_undo: bool,
+    ) {
+        if matches!(change.outcome, FileOutcome::Failed(_) | FileOutcome::Left(_)) {
+            return;
+        }
+        self.connected.remove(dialect.name());
+        let variable = match place.base {
+            SettingsRoot::Home => None,
+            SettingsRoot::ConfigDir { variable, .. } => Some(variable),
+        };
+        let value = variable.and_then(std::env::var_os).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let hooks =
+            ConnectedHooks { file: change.file.clone(), variable: variable.map(str::to_owned), value };
+        if !is_undo {
+            self.connected.insert(dialect.name().to_owned(), hooks);
+        }
     }
 
     pub(super) fn save(&self, home: &Home) -> Result<(), String> {

@@ -8,7 +8,7 @@ use comity_guard::connect::places;
 use super::User;
 
 /// The names under which a program is started.
-fn names(dialect: Dialect) -> &'static [&'static str] {
+pub(crate) fn names(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::ClaudeCode => &["claude"],
         Dialect::Codex => &["codex"],
@@ -19,14 +19,19 @@ fn names(dialect: Dialect) -> &'static [&'static str] {
     }
 }
 
-/// Whether the program can be started, or was: then its directory of settings is there.
-pub(crate) fn is_here(dialect: Dialect, user: &User) -> bool {
+/// The program that a shell would start.
+pub(crate) fn program(dialect: Dialect) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let is_program = names(dialect).iter().any(|name| dirs.iter().any(|dir| dir.join(name).is_file()));
-    is_program
+    let all = names(dialect).iter().flat_map(|name| dirs.iter().map(move |dir| dir.join(name)));
+    all.into_iter().find(|program| program.is_file())
+}
+
+/// Whether the program can be started, or was: then its directory of settings is there.
+pub(crate) fn is_here(dialect: Dialect, user: &User) -> bool {
+    program(dialect).is_some()
         || places(dialect).iter().any(|place| {
-            let file = place.file(&user.home, User::variable);
+            let file = user.file(place);
             // The home directory itself says nothing.
             file.parent().is_some_and(|dir| dir != user.home && dir.is_dir())
         })

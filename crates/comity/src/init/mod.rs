@@ -1,11 +1,14 @@
 //! `comity init`: connects the agent programs of this machine and the repository, proves each guard, and takes it back.
 
+pub(crate) mod active;
 pub(crate) mod configured;
 mod files;
 pub(crate) mod found;
 mod pre_commit;
+mod project;
 mod proof;
 mod report;
+mod shared_hooks;
 pub(crate) mod shells;
 
 use std::path::{Path, PathBuf};
@@ -55,13 +58,38 @@ impl User {
         Ok(User { home: home.ok_or("HOME is not set, so it is not known where agent programs are set up")? })
     }
 
-    pub(crate) fn variable(name: &str) -> Option<PathBuf> {
+    /// Where a program keeps these settings of this user.
+    pub(crate) fn file(&self, place: &SettingsFile) -> PathBuf {
+        let file = place.file(&self.home, User::variable);
+        let other = place.other_file(&self.home, User::variable);
+        other.filter(|other| other.is_file() && !file.exists()).unwrap_or(file)
+    }
+
+    fn variable(name: &str) -> Option<PathBuf> {
         std::env::var_os(name).map(PathBuf::from)
     }
 }
 
-pub(crate) fn run(home: &Home, what: InitMode, only: &[String], form: OutputFormat) -> ExitCode {
-    match report(home, what, only) {
+/// Whose settings are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum InitScope {
+    User,
+    /// Those that are checked in.
+    Project,
+}
+
+pub(crate) fn run(
+    home: &Home,
+    what: InitMode,
+    scope: InitScope,
+    only: &[String],
+    form: OutputFormat,
+) -> ExitCode {
+    let report = match scope {
+        InitScope::User => report(home, what, only),
+        InitScope::Project => project::report(what, only),
+    };
+    match report {
         Ok(report) => report.show(form),
         Err(problem) => output::fault(form, &problem),
     }
@@ -70,6 +98,10 @@ pub(crate) fn run(home: &Home, what: InitMode, only: &[String], form: OutputForm
 fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, String> {
     let user = User::from_env()?;
     let connection = programs(home)?;
+    let from_build = build_dir(&connection);
+    if let (InitMode::Do, Some(dir)) = (what, &from_build) {
+        return Err(format!("{}; then run the init that it prints", install_first(dir)));
+    }
     let mut record = InitRecord::read(home)?;
     let chosen = chosen(only)?;
     let mut clients = Vec::new();
@@ -79,6 +111,8 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
             clients.push(client(*dialect, is_found, what, &user, &connection));
         }
     }
+    // Those that nobody has connected have nothing to be taken back.
+    clients.retain(|client| !what.is_undo() || !only.is_empty() || client.has_changes());
     let (mut scripts, mut repositories) = match what.is_undo() {
         false => {
             (vec![shells::written(&connection)], pre_commit::written(&connection)?.into_iter().collect())
@@ -103,6 +137,9 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
                 if guards(client.dialect, place) {
                     record.note_guarding(change, what.is_undo());
                 }
+                if place.kind.calls_hooks() {
+                    record.note_connected(client.dialect, place, change, what.is_undo());
+                }
             }
         }
         record.save(home)?;
@@ -119,7 +156,30 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
             client.proof = Some(ProgramProof::of(client.dialect, &configured, &canary));
         }
     }
-    Ok(InitReport { what, clients, repositories, scripts, confined })
+    if what.is_undo() {
+        repositories.retain(FileEdit::is_change);
+        scripts.retain(FileEdit::is_change);
+    }
+    let first = from_build.filter(|_| !what.is_undo()).map(|dir| install_first(&dir));
+    Ok(InitReport { what, clients, repositories, scripts, confined, first, is_project: false })
+}
+
+/// The directory that the programs were built in, if they are still there: settings would name what the next clean-up removes.
+fn build_dir(connection: &ProgramPaths) -> Option<PathBuf> {
+    Path::new(&connection.comity).parent().filter(|dir| is_build_dir(dir)).map(Path::to_owned)
+}
+
+fn install_first(dir: &Path) -> String {
+    let program = comity_core::display::shell_word(&dir.join("comity").to_string_lossy()).into_owned();
+    format!(
+        "{} is a build directory, and settings are to name programs that stay: first run {program} install",
+        dir.display()
+    )
+}
+
+/// Whether a directory is one that a build fills and a clean-up empties.
+pub(crate) fn is_build_dir(dir: &Path) -> bool {
+    dir.join(".fingerprint").is_dir() || dir.ancestors().any(|above| above.join("CACHEDIR.TAG").is_file())
 }
 
 /// What is not as this command has written it, one line each.
@@ -147,7 +207,7 @@ fn client(
     connection: &ProgramPaths,
 ) -> ClientReport {
     let changes = places(dialect).iter().map(|place| {
-        let file = place.file(&user.home, User::variable);
+        let file = user.file(place);
         FileEdit::of(&file, |text| match (what.is_undo(), text) {
             (false, text) => {
                 connect(dialect, place.kind, text, connection).map(Some).map_err(|no| no.to_string())
@@ -203,5 +263,8 @@ pub(crate) fn programs(home: &Home) -> Result<ProgramPaths, String> {
     }
     let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a path of ours is not UTF-8");
     let bash_env = home.path().join(BASH_ENV_FILE);
-    Ok(ProgramPaths { hook: text(&hook)?, comity: text(&own)?, bash_env: text(&bash_env)? })
+    // A client started elsewhere, or with another environment, asks the same server.
+    let is_found = std::env::var_os("HOME").is_some_and(|user| Home::of_user(Path::new(&user)) == *home);
+    let told = if is_found { None } else { Some(text(home.path())?) };
+    Ok(ProgramPaths { hook: text(&hook)?, comity: text(&own)?, bash_env: text(&bash_env)?, home: told })
 }

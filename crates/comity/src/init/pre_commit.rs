@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use comity_guard::connect::ProgramPaths;
 
 use super::files::{FileEdit, FileOutcome};
+use super::shared_hooks;
 
 const BEGIN: &str = "# comity: begin (comity init --undo takes this out)\n";
 const END: &str = "# comity: end\n";
@@ -14,17 +15,19 @@ const END: &str = "# comity: end\n";
 /// What has to be done in the repository that this runs in, if it runs in one.
 pub(super) fn written(connection: &ProgramPaths) -> Result<Option<FileEdit>, String> {
     let Some(hooks) = hooks_dir() else { return Ok(None) };
+    let shared = top_level().and_then(|top| shared_hooks::lefthook(&top));
+    if let Some(file) = shared.or_else(|| Some(shared_dir()?.join("pre-commit"))) {
+        let mut edit = FileEdit::of(&file, |text| Ok(text.map(str::to_owned)));
+        if !shared_hooks::calls_us(&file) {
+            edit.outcome = FileOutcome::Left(shared_hooks::by_hand(&file));
+        }
+        return Ok(Some(edit));
+    }
     let (file, hook) = (hooks.join("pre-commit"), quoted(&connection.hook)?);
     let mut change = FileEdit::of(&file, |text| with(text, &hook).map(Some));
     change.new_mode = 0o755;
     let is_new_here = matches!(change.outcome, FileOutcome::Created | FileOutcome::Changed);
-    if is_new_here && is_shared(&hooks) {
-        change.outcome = FileOutcome::Left(format!(
-            "{} is part of the repository, so it is yours to change; to guard commits, add to it: \
-             ! command -v comity-hook >/dev/null || comity-hook pre-commit || exit 1",
-            file.display()
-        ));
-    } else if is_new_here && is_switched_off(&file) {
+    if is_new_here && is_switched_off(&file) {
         change.outcome = FileOutcome::Failed(format!(
             "git doesn't run it: make it executable or remove it, and run this again (chmod +x '{}')",
             file.display()
@@ -63,20 +66,26 @@ fn hooks_dir() -> Option<PathBuf> {
     git_path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
 }
 
-/// Whether a directory of hooks is checked in, or would be with the next commit of everything.
-fn is_shared(hooks: &Path) -> bool {
-    let Some(tree) = git_path(&["rev-parse", "--path-format=absolute", "--show-toplevel"]) else {
-        return false;
-    };
-    let Some(git) = git_path(&["rev-parse", "--path-format=absolute", "--git-common-dir"]) else {
-        return false;
-    };
-    let is_ignored = || {
-        let mut look = Command::new("git");
-        look.args(["check-ignore", "--quiet", "--"]).arg(hooks.join("pre-commit")).stdin(Stdio::null());
-        look.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
-    };
-    hooks.starts_with(&tree) && !hooks.starts_with(&git) && !is_ignored()
+/// The directory of hooks, if it is checked in or would be with the next commit of everything.
+pub(super) fn shared_dir() -> Option<PathBuf> {
+    let hooks = hooks_dir()?;
+    // There husky keeps what calls the hooks that are checked in above.
+    let hooks = hooks.parent().filter(|_| hooks.ends_with(".husky/_")).map_or(hooks.clone(), Path::to_owned);
+    let (tree, git) = (top_level()?, git_path(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?);
+    let is_shared = hooks.starts_with(&tree) && !hooks.starts_with(&git);
+    (is_shared && !is_ignored(&tree, &hooks.join("pre-commit"))).then_some(hooks)
+}
+
+/// Whether git ignores a file of a worktree.
+pub(super) fn is_ignored(tree: &Path, file: &Path) -> bool {
+    let mut look = Command::new("git");
+    look.arg("-C").arg(tree).args(["check-ignore", "--quiet", "--"]).arg(file).stdin(Stdio::null());
+    look.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// The top directory of the worktree that this runs in.
+pub(super) fn top_level() -> Option<PathBuf> {
+    git_path(&["rev-parse", "--path-format=absolute", "--show-toplevel"])
 }
 
 fn git_path(words: &[&str]) -> Option<PathBuf> {

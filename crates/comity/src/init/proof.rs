@@ -37,7 +37,10 @@ impl ProgramProof {
             (Err(why), _) => GuardProof::NotConnected(why.clone()),
             (Ok(_), Err(why)) => GuardProof::NotProven(why.clone()),
             (Ok(line), Ok(canary)) => match canary.denies(line, dialect) {
-                Ok(()) => GuardProof::Proven,
+                Ok(()) => match configured.active(dialect) {
+                    Ok(()) => GuardProof::Proven,
+                    Err(why) => GuardProof::NotActive(why),
+                },
                 Err(why) => GuardProof::NotProven(why),
             },
         };
@@ -51,6 +54,8 @@ pub(super) enum GuardProof {
     Proven,
     /// The program does not ask us.
     NotConnected(String),
+    /// Its settings name a hook that denies the write, and it was not seen that it runs it.
+    NotActive(String),
     /// It asks us, and the write is not denied.
     NotProven(String),
 }
@@ -59,7 +64,9 @@ impl GuardProof {
     pub(super) fn problem(&self) -> Option<&str> {
         match self {
             GuardProof::Proven => None,
-            GuardProof::NotConnected(why) | GuardProof::NotProven(why) => Some(why),
+            GuardProof::NotConnected(why) | GuardProof::NotActive(why) | GuardProof::NotProven(why) => {
+                Some(why)
+            }
         }
     }
 }

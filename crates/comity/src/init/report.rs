@@ -30,11 +30,22 @@ pub(super) struct InitReport {
     pub(super) scripts: Vec<FileEdit>,
     /// Whether commands can be confined here, if that was tried.
     pub(super) confined: Option<Result<(), String>>,
+    /// What has to be done before any of it can be.
+    pub(super) first: Option<String>,
+    /// Whether it is about settings that are checked in.
+    pub(super) is_project: bool,
 }
 
 impl ClientReport {
+    pub(super) fn has_changes(&self) -> bool {
+        self.changes.iter().any(FileEdit::is_change)
+    }
+
     fn is_good(&self) -> bool {
-        self.proof.as_ref().is_none_or(|proof| matches!(proof.guard, GuardProof::Proven))
+        self.proof.as_ref().is_none_or(|proof| {
+            // What is left to its user is no fault.
+            matches!(proof.guard, GuardProof::Proven | GuardProof::NotActive(_))
+        })
     }
 
     fn json(&self) -> Value {
@@ -45,6 +56,7 @@ impl ClientReport {
             "files": self.changes.iter().map(file).collect::<Vec<Value>>(),
             "connected": guard.map(|guard| !matches!(guard, GuardProof::NotConnected(_))),
             "proven": guard.map(|guard| matches!(guard, GuardProof::Proven)),
+            "active": guard.map(|guard| !matches!(guard, GuardProof::NotConnected(_) | GuardProof::NotActive(_))),
             "problem": guard.and_then(GuardProof::problem),
             "confined": self.proof.as_ref().map(|proof| proof.shell.is_ok()),
             "not_confined_because": self.proof.as_ref().and_then(|proof| proof.shell.as_ref().err()),
@@ -61,6 +73,7 @@ impl ClientReport {
                 "  proven   a write to a file that somebody else has locked is denied".into()
             }
             GuardProof::NotConnected(why) => format!("  NOT CONNECTED  {why}"),
+            GuardProof::NotActive(why) => format!("  NOT ACTIVE  {why}"),
             GuardProof::NotProven(why) => format!("  NOT PROVEN  {why}"),
         });
         match shell {
@@ -104,8 +117,8 @@ impl InitReport {
     }
 
     fn words(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        if self.clients.is_empty() {
+        let mut lines: Vec<String> = self.first.iter().cloned().collect();
+        if self.clients.is_empty() && !self.what.is_undo() {
             lines.push(
                 "no agent program was found; to set one up anyway, name it: comity init --client claude"
                     .into(),
@@ -114,14 +127,17 @@ impl InitReport {
         let can_confine = !matches!(self.confined, Some(Err(_)));
         for client in &self.clients {
             lines.push(client.dialect.name().to_owned());
-            client.changes.iter().for_each(|change| self.tell(change, &mut lines));
+            let told = client.changes.iter().filter(|change| change.is_change() || !self.what.is_undo());
+            told.for_each(|change| self.tell(change, &mut lines));
             client.tell(can_confine, &mut lines);
             if !self.what.is_undo() {
                 lines.extend(client.by_hand.iter().map(|rest| format!("  by hand  {rest}")));
                 lines.extend(gaps(client.dialect).iter().map(|gap| format!("  gap      {gap}")));
             }
         }
-        lines.push("shell commands".into());
+        if !self.scripts.is_empty() || self.confined.is_some() {
+            lines.push("shell commands".into());
+        }
         self.scripts.iter().for_each(|script| self.tell(script, &mut lines));
         if let Some(Err(problem)) = &self.confined {
             lines.extend([
@@ -134,14 +150,24 @@ impl InitReport {
                 lines.push(if self.what.is_undo() { "repositories" } else { "this repository" }.into());
                 self.repositories.iter().for_each(|change| self.tell(change, &mut lines));
             }
+            (true, false) if self.is_project => {
+                lines.push("no hooks of git are checked in here: comity init guards the commits of your own checkout".into());
+            }
             (true, false) => {
                 lines.push("not in a git repository: run this inside one to guard its commits".into());
             }
             (true, true) => {}
         }
         lines.push(match self.what {
+            InitMode::Do if self.is_project => {
+                "commit these files; undo all of it with: comity init --scope project --undo".into()
+            }
+            InitMode::Undo if self.is_project && !lines.is_empty() => "commit what has changed".into(),
             InitMode::Do => "undo all of it with: comity init --undo".into(),
             InitMode::Show => "nothing was changed; do it with: comity init".into(),
+            InitMode::Undo | InitMode::ShowUndo if lines.is_empty() => {
+                "nothing of comity init's is left here".into()
+            }
             InitMode::Undo => "backups stay beside the files, named *.before-comity".into(),
             InitMode::ShowUndo => "nothing was changed; do it with: comity init --undo".into(),
         });

@@ -31,7 +31,7 @@ pub(super) fn removed(connection: &ProgramPaths, user: &User, undone: &[Dialect]
 /// The file of ours that the settings of a program name.
 fn named(dialect: Dialect, user: &User) -> Option<PathBuf> {
     places(dialect).iter().find_map(|place| {
-        let text = fs::read_to_string(place.file(&user.home, User::variable)).ok()?;
+        let text = fs::read_to_string(user.file(place)).ok()?;
         match shell_start(dialect, place.kind, &text)? {
             ShellStart::BashEnv(file) => Some(file.into()),
             ShellStart::Prefix(_) | ShellStart::Users { .. } | ShellStart::Plain => None,

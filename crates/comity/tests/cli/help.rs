@@ -76,6 +76,7 @@ fn help() {
               serve        Run the server in the foreground
 
             Setup:
+              install      Copy Comity's programs to where they stay
               init         Connect the agent programs found here, and guard this repository's commits
               mcp          Speak MCP on standard input and output, for one agent
               hook         Judge the tool call on standard input

@@ -54,9 +54,9 @@ fn the_next_steps_can_be_pasted() {
     let place = Place::new();
     let up = place.run(&["up"]);
     let steps = steps(&up.out);
-    assert_eq!(steps.len(), 4, "{up:?}");
+    assert_eq!(steps.len(), 5, "{up:?}");
     for step in steps {
-        // As it is, but for what changes the machine or does not end.
+        // As it is, but for what changes the machine or does not end. The programs of this test are not installed.
         let line = step.replace(" init", " init --dry-run").replace(" --follow", "");
         let mut shell: Command = place.program("sh");
         let ran = shell.args(["-c", &line]).env("COMITY_TOKEN", crate::support::HUMAN).output().expect("sh");

@@ -98,6 +98,16 @@ pub(crate) fn codex_at_a_terminal(test: &str, place: &Place, model: &Model) -> O
     Some(command)
 }
 
+/// The program of Codex, set up by whoever starts it.
+pub(crate) fn codex_alone(test: &str) -> Option<PathBuf> {
+    let paths = [
+        "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+        "@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex",
+        "@openai/codex/vendor/x86_64-unknown-linux-musl/codex/codex",
+    ];
+    installed(test, &paths)
+}
+
 fn codex_program(
     test: &str,
     place: &Place,
@@ -106,12 +116,7 @@ fn codex_program(
     asks: &str,
     settings: &str,
 ) -> Option<Command> {
-    let paths = [
-        "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
-        "@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex",
-        "@openai/codex/vendor/x86_64-unknown-linux-musl/codex/codex",
-    ];
-    let program = installed(test, &paths)?;
+    let program = codex_alone(test)?;
     let config = format!(
         "model = \"{called}\"\nmodel_provider = \"fake\"\n{asks}\n\
          [model_providers.fake]\nname = \"fake\"\nbase_url = \"{}/v1\"\nenv_key = \"FAKE_KEY\"\n\
