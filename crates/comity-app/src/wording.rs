@@ -11,6 +11,7 @@ use crate::operation::Audience;
 use crate::operations::control::{ApproveShutdown, RejectShutdown};
 use crate::operations::inbox::AnswerInbox;
 use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, RejectPlan};
+use crate::operations::tasks::{TaskAccept, TaskRetry, TaskSendBack};
 
 /// Before a refusal that a model reads: it may take any no for a malfunction.
 pub const REFUSED: &str = "Comity refused this; nothing is broken: ";
@@ -82,6 +83,9 @@ impl Wording {
 
 /// `answer(entry="p12", answer="allow")`: what answers something in the inbox needs no tool of its own.
 fn answer(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
+    if let Some((entry, answer)) = &call.answer {
+        return Some(answering(entry.clone(), answer, call));
+    }
     let (prefix, word) = match () {
         () if entry.is::<ApproveShutdown>() => ("s-", "approve"),
         () if entry.is::<RejectShutdown>() => ("s-", "reject"),
@@ -89,14 +93,21 @@ fn answer(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
         () if entry.is::<DenyRequest>() => ("p", "deny"),
         () if entry.is::<ApprovePlan>() => ("plan", "approve"),
         () if entry.is::<RejectPlan>() => ("plan", "reject"),
+        () if entry.is::<TaskAccept>() => ("", "accept"),
+        () if entry.is::<TaskSendBack>() => ("", "send-back"),
+        () if entry.is::<TaskRetry>() => ("", "retry"),
         () => return None,
     };
     let id = call.values("id").into_iter().chain(call.values("request")).next()?;
-    let mut arguments = vec![("entry", format!("{prefix}{id}").into()), ("answer", word.into())];
+    Some(answering(format!("{prefix}{id}"), word, call))
+}
+
+fn answering(entry: String, answer: &str, call: &NextCall) -> String {
+    let mut arguments = vec![("entry", entry.into()), ("answer", answer.into())];
     let reasons = ["reason", "feedback"].into_iter().flat_map(|field| call.values(field));
     arguments.extend(reasons.map(|reason| ("reason", reason.into())));
     let call = NextCall::of(name_of::<AnswerInbox>(), arguments);
-    Some(call.as_function(entry_of::<AnswerInbox>().tool))
+    call.as_function(entry_of::<AnswerInbox>().tool)
 }
 
 /// `comity lock src/a.rs --wait 60s`.

@@ -129,7 +129,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
     match event {
         ControlEvent::ShutdownRequested { request, agent, reason, within } => {
             let until = world.now.plus(*within);
-            let asked = Shutdown { agent: *agent, by: record.by, until };
+            let asked = Shutdown { agent: *agent, by: record.by, since: world.now, until };
             world.shutdowns.last = *request;
             world.shutdowns.open.insert(*request, asked);
             world.deadlines.set(Due::Shutdown(*request), Some(until));

@@ -182,8 +182,10 @@ impl Inbox {
             InboxItem::Mail { .. } | InboxItem::Task(_) => true,
             InboxItem::Ready(_) => !self.control.is_empty() || !self.messages.is_empty(),
             InboxItem::Orphan(_)
+            | InboxItem::Death(_)
             | InboxItem::Review(_)
             | InboxItem::Failed(_)
+            | InboxItem::Space { .. }
             | InboxItem::Decision(_)
             | InboxItem::Wish(_) => false,
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use comity_core::next_call::Argument;
 use comity_core::table::table;
 use comity_core::tasks::{Opening, Task, TaskStatus, openings};
 use comity_core::{Principal, ProjectId, Refusal, World};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TaskView;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::{elsewhere, in_project};
 
@@ -153,6 +155,7 @@ impl fmt::Display for TaskListing {
         let more = (left > 0).then(|| format!("and {left} more"));
         let wanted = self.wanted.iter().map(ToString::to_string);
         let lines = std::iter::once(tasks).chain(more).chain(wanted);
-        f.write_str(&lines.chain(elsewhere(self.elsewhere, "task list")).collect::<Vec<_>>().join("\n"))
+        let all = next_call::<TaskList>([("all_projects", Argument::Yes)]);
+        f.write_str(&lines.chain(elsewhere(self.elsewhere, &all)).collect::<Vec<_>>().join("\n"))
     }
 }
