@@ -68,9 +68,9 @@ fn all() -> Vec<Refusal> {
         all.push(Refusal::UnknownAgent { name: "zoe".into(), live });
     }
     for (act, lacks) in [
-        ("release another's lock", "it is no terminal"),
+        ("release another's lock", "it isn't a terminal"),
         ("release another's lock", comity_core::people::PASSPHRASE_MISSING),
-        ("change tokens or the passphrase", "it is no terminal"),
+        ("change tokens or the passphrase", "it isn't a terminal"),
     ] {
         all.push(Refusal::NotPresent { act, lacks: lacks.into() });
     }

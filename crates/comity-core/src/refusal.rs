@@ -332,7 +332,7 @@ impl fmt::Display for Refusal {
                 write!(f, "your lock on {path} is no longer held: {}", list(holders))
             }
             Refusal::BadPattern { pattern, problem, .. } => {
-                write!(f, "cannot read {:?}: {problem}", &**pattern)
+                write!(f, "can't read {:?}: {problem}", &**pattern)
             }
             Refusal::OutsideRepository { path } => {
                 write!(f, "{} is outside of the repository", visible(path))

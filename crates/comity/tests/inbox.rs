@@ -208,7 +208,7 @@ fn a_task_keeps_what_was_said_of_earlier_attempts() {
     assert_eq!((&history[0]["how"], &history[1]["how"]), (&"sent_back".into(), &"died".into()), "{history}");
     let shown = place.run(&["task", "get", "parser"]).out;
     assert!(
-        shown.contains("attempt 1 (ann): sent back by the human: \"the tests fail on empty input\""),
+        shown.contains("attempt 1 (ann): sent back by you: \"the tests fail on empty input\""),
         "{shown}"
     );
     let prompt = place.json_as(&bob, &["task", "claim", "parser"])["prompt"].to_string();

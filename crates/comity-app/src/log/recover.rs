@@ -211,7 +211,7 @@ impl OldFilesDir {
     fn put(&self, path: &Path, put: impl FnOnce(&Path, &Path) -> std::io::Result<()>) -> Result<(), String> {
         let Some(name) = path.file_name().filter(|_| path.exists()) else { return Ok(()) };
         let made = fs::create_dir_all(&self.dir).and_then(|()| put(path, &self.dir.join(name)));
-        made.map_err(|error| format!("{} cannot be set aside: {error}", path.display()))
+        made.map_err(|error| format!("{} can't be set aside: {error}", path.display()))
     }
 }
 

@@ -71,7 +71,7 @@ fn request_shutdown(
 ) -> Result<Vec<Event>, Refusal> {
     may_shut_down(world, who, agent, reason.as_deref())?;
     if !(SHUTDOWN_WAIT_MIN..=SHUTDOWN_WAIT_MAX).contains(&within) {
-        let problem = format!("{within} is no time to wait for an answer");
+        let problem = format!("{within} isn't a time to wait for an answer");
         return Err(Refusal::bad_input(problem, format!("use {SHUTDOWN_WAIT_MIN} to {SHUTDOWN_WAIT_MAX}")));
     }
     if let Some((request, _)) = world.shutdowns.of(agent) {
@@ -90,7 +90,7 @@ fn may_shut_down(world: &World, who: Principal, agent: AgentId, reason: Option<&
     check_reason(reason)?;
     if who == Principal::Agent(agent) {
         return Err(Refusal::bad_input(
-            "you cannot ask yourself to end",
+            "you can't ask yourself to end",
             format!("say goodbye: {}", call("agent_bye", [])),
         ));
     }

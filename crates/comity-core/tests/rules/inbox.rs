@@ -40,7 +40,7 @@ fn a_request_waits_for_whoever_was_asked_until_it_is_answered() {
 #[test]
 fn a_request_to_end_is_as_old_as_it_is() {
     let mut stage = Stage::default();
-    ["lead joins as lead", "ann joins under lead"].map(|line| stage.play(line));
+    ["lead joins as lead", "ann joins under lead"].iter().for_each(|line| stage.play(line));
     let (lead, ann) = (stage.who("lead"), stage.who("ann"));
     let ask = ControlAsk::RequestShutdown {
         agent: ann.agent().expect("an agent"),

@@ -58,7 +58,7 @@ impl Leftover {
         match self {
             Leftover::HalfMade { slug: Some(slug), .. } => {
                 let add = NextCall::of("worktree_add", [("slug", slug.to_string().into())]);
-                format!("make it anew with: {add} (what there is of it goes to the trash)")
+                format!("make it again with: {add} (what there is of it goes to the trash)")
             }
             Leftover::HalfRemoved { id, .. } => {
                 let restore = NextCall::of("worktree_restore", [("slug", id.as_str().into())]);

@@ -161,7 +161,7 @@ impl ProgramPaths {
         for path in [&self.hook, &self.comity, &self.bash_env] {
             if !path.starts_with('/') {
                 return Err(EditProblem::new(
-                    format!("{path:?} is no absolute path"),
+                    format!("{path:?} isn't an absolute path"),
                     "give the whole path of the program: agents run it from other folders",
                 ));
             }

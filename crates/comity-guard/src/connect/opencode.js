@@ -21,7 +21,7 @@ function ask(call) {
       refuse(`Comity's hook took longer than ${ANSWER_MS_MAX} ms, ${FAULT}`);
     }, ANSWER_MS_MAX);
     child.on("error", (error) => {
-      refuse(`Comity's hook cannot be run (${error.message}), ${FAULT}`);
+      refuse(`Comity's hook can't be run (${error.message}), ${FAULT}`);
     });
     child.stdout.setEncoding("utf8").on("data", (text) => {
       stdout = (stdout + text).slice(0, ANSWER_CHARS_MAX);

@@ -110,7 +110,7 @@ fn a_hook_that_is_missing_or_broken_lets_nothing_pass() {
     check(
         None,
         expect![[r#"
-        tool.execute.before: Comity's hook cannot be run (spawn DIR/comity-hook ENOENT), so this was not allowed; see: comity doctor
+        tool.execute.before: Comity's hook can't be run (spawn DIR/comity-hook ENOENT), so this was not allowed; see: comity doctor
         tool.execute.after: passed with "written"
     "#]],
     );

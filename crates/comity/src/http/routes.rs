@@ -89,7 +89,7 @@ pub(super) fn query(uri: &Uri) -> Result<Vec<(String, String)>, Refusal> {
     let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(uri);
     pairs
         .map(|pairs| pairs.0)
-        .map_err(|_| Refusal::bad_input("the query cannot be read", "write it as a=1&b=2"))
+        .map_err(|_| Refusal::bad_input("the query can't be read", "write it as a=1&b=2"))
 }
 
 fn routes() -> impl Iterator<Item = (Route, RouteTarget)> {

@@ -162,7 +162,7 @@ impl Inbox {
         let control: Vec<String> = self.control.drain(..).map(|view| format!("control: {view}")).collect();
         let control = match control.is_empty() {
             true => String::new(),
-            false => format!("This is from Comity itself, and is no mail:\n{}\n", control.join("\n")),
+            false => format!("This is from Comity itself, and isn't mail:\n{}\n", control.join("\n")),
         };
         match self.is_empty() {
             true => control,

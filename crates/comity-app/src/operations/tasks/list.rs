@@ -89,7 +89,11 @@ impl Operation for TaskList {
         let wanted = wanted.filter(|opening| scope.is_none_or(|scope| opening.project == scope));
         Ok(Plan::Answer(TaskListing {
             total: found.len(),
-            tasks: found.iter().take(SHOWN_MAX).map(|task| TaskView::of(task, &world, now)).collect(),
+            tasks: found
+                .iter()
+                .take(SHOWN_MAX)
+                .map(|task| TaskView::of(task, &world, now).read_by(caller.who, &world))
+                .collect(),
             wanted: wanted.map(WantedRole::of).collect(),
             project: in_project(&world, scope),
             elsewhere,
@@ -102,7 +106,7 @@ fn status(text: &str) -> Result<TaskStatus, Refusal> {
     let word = text.to_lowercase().replace(['-', '_'], " ");
     TaskStatus::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| {
         let all: Vec<&str> = TaskStatus::ALL.iter().map(|status| status.word()).collect();
-        Refusal::bad_input(format!("{text:?} is no status"), format!("there are: {}", all.join(", ")))
+        Refusal::bad_input(format!("{text:?} isn't a status"), format!("there are: {}", all.join(", ")))
     })
 }
 

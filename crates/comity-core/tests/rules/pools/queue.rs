@@ -143,7 +143,7 @@ fn whoever_is_alone_and_slow_has_a_second_reservation() {
             notice: a slot of tabs is reserved for you for 30s: take it now
             notice: your reservation of a slot of tabs lapsed; you are still first in line, and the next one is the last
             notice: a slot of tabs is reserved for you for 30s: take it now
-            notice: your reservation of a slot of tabs lapsed for the second time: you wait no more, ask again if you need one
+            notice: your reservation of a slot of tabs lapsed for the second time: you are no longer waiting, ask again if you need one
             bob was told
             tabs 0/1, share 1: [] []"#]],
     );

@@ -310,11 +310,11 @@ fn a_closed_pool_lets_nobody_wait() {
             ann got tabs 1
             bob waits 5m for tabs (ticket 1), asking []
             cid asks for tabs (ticket 2), asking []
-            comity: refused (not_allowed): slots of tabs are held, and it cannot become something else; free them first
+            comity: refused (not_allowed): slots of tabs are held, and it can't become something else; free them first
             bob waits for nothing
             cid waits for nothing
             tabs has 0
-            notice: the pool tabs was closed: you wait for it no more
+            notice: the pool tabs was closed, so you are no longer waiting for it
             cid was told
             tabs 1/0, share 1: [1 ann] []
             the server started, above fence 0
