@@ -27,6 +27,7 @@ use crate::mail_memory::MailMemory;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure};
 use crate::operations::guard::IdleAgents;
+use crate::operations::inbox::ShownLists;
 use crate::projects::Projects;
 use crate::shells::Shells;
 use crate::tokens::{self, Token};
@@ -58,6 +59,7 @@ struct ApplicationParts {
     trees: Trees,
     moves: OngoingMoves,
     mail_memory: MailMemory,
+    shown_lists: ShownLists,
     watch: Watch,
     shells: Shells,
     browser: BrowserService,
@@ -112,6 +114,7 @@ impl Application {
             trees,
             moves: OngoingMoves::default(),
             mail_memory,
+            shown_lists: ShownLists::default(),
             watch: Watch::default(),
             shells: Shells::default(),
             browser: BrowserService::default(),
@@ -236,6 +239,10 @@ impl Application {
     /// What is remembered of mail.
     pub(crate) fn mail_memory(&self) -> &MailMemory {
         &self.0.mail_memory
+    }
+
+    pub(crate) fn shown_lists(&self) -> &ShownLists {
+        &self.0.shown_lists
     }
 
     /// One call at a time puts work aside: it chooses a name, announces it, and makes the ref.

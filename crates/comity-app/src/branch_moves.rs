@@ -166,7 +166,7 @@ fn is_settled(app: &Application, project: Option<ProjectId>) -> bool {
     for open in left_open(app, project) {
         if let Err(problem) = settle_one(app, &open) {
             let commit = open.intended.new;
-            eprintln!("comity: what came of commit {commit} cannot be recorded yet: {problem}");
+            eprintln!("comity: what came of commit {commit} can't be recorded yet: {problem}");
             all = false;
         }
     }

@@ -7,6 +7,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use comity_core::limits;
 use comity_core::roles::{Role, Roles};
@@ -16,6 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::span::Span;
 pub use defaults::DEFAULTS;
+
+const DAY_SECONDS: u64 = 24 * 60 * 60;
+/// How long a worktree that was removed may stay in the trash, in days.
+const TRASH_DAYS_MAX: u64 = 3_650;
 
 /// How a server is set up.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -27,6 +32,8 @@ pub struct Config {
     pub lock: LockConfig,
     /// Scarce things that are leased, by name.
     pub pools: BTreeMap<String, PoolConfig>,
+    /// About all of them.
+    pub pool: AllPoolsConfig,
     pub log: LogConfig,
     pub guard: GuardConfig,
     pub permission: PermissionConfig,
@@ -76,6 +83,14 @@ pub struct LockConfig {
 pub struct PoolConfig {
     /// How many may have a lease of it at a time.
     pub capacity: usize,
+}
+
+/// About all pools, the browser's included.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AllPoolsConfig {
+    /// How long a slot is kept for whoever asked for space; 30s, if not set.
+    pub reservation: Option<Span>,
 }
 
 /// About the log.
@@ -150,6 +165,8 @@ pub struct WorktreeConfig {
     pub dir: Option<std::path::PathBuf>,
     /// How many are kept ready for the next one; 1, if not set.
     pub ready: Option<usize>,
+    /// How many days those that were removed stay in the trash; 7, if not set.
+    pub trash_days: Option<u64>,
     /// The program that makes one instead of git, with its arguments.
     pub create_hook: Vec<String>,
     /// The program that removes one instead of us, with its arguments.
@@ -225,6 +242,7 @@ impl Config {
         check_ttl(&config.lock).map_err(|problem| format!("settings: {problem}"))?;
         crate::pools::check(&config.pools)?;
         crate::browser::check(&config.browser)?;
+        check_spans(&config).map_err(|problem| format!("settings: {problem}"))?;
         match config.agent.max {
             Some(max) if !(1..=limits::AGENT_LIMIT_MAX).contains(&max) => Err(format!(
                 "settings: agent.max is {max}; give a limit from 1 to {}",
@@ -251,7 +269,19 @@ impl Config {
         Timeouts {
             agent_timeout: self.agent.timeout.map_or(limits::AGENT_TIMEOUT, |span| span.0),
             disconnect_grace: self.agent.disconnect_grace.map_or(limits::DISCONNECT_GRACE, |span| span.0),
+            slot_reservation: self.pool.reservation.map_or(limits::SLOT_RESERVATION_TTL, |span| span.0),
         }
+    }
+
+    /// How many days a worktree that was removed stays in the trash.
+    pub fn trash_days(&self) -> u64 {
+        let days = comity_git::worktree::TRASH_KEPT_FOR.as_secs() / DAY_SECONDS;
+        self.worktree.trash_days.unwrap_or(days)
+    }
+
+    /// The same as a span.
+    pub fn trash_kept_for(&self) -> Duration {
+        Duration::from_secs(self.trash_days() * DAY_SECONDS)
     }
 }
 
@@ -319,6 +349,22 @@ fn check_ttl(lock: &LockConfig) -> Result<(), String> {
     }
 }
 
+/// Says what is wrong with other times.
+fn check_spans(config: &Config) -> Result<(), String> {
+    let (least, most) = (limits::SLOT_RESERVATION_MIN, limits::SLOT_RESERVATION_MAX);
+    if let Some(reservation) = config.pool.reservation
+        && !(least..=most).contains(&reservation.0)
+    {
+        return Err(format!("pool.reservation is {}; give one from {least} to {most}", reservation.0));
+    }
+    match config.worktree.trash_days {
+        Some(days) if !(1..=TRASH_DAYS_MAX).contains(&days) => {
+            Err(format!("worktree.trash_days is {days}; give one from 1 to {TRASH_DAYS_MAX}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Environment variables and the settings they stand for.
 pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_AGENT_TIMEOUT", "agent", "timeout"),
@@ -335,4 +381,5 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),
     ("COMITY_GIT_HUNG_AFTER", "git", "hung_after"),
     ("COMITY_WORKTREE_READY", "worktree", "ready"),
+    ("SLOT_RESERVATION_TTL_MS", "pool", "reservation"),
 ];

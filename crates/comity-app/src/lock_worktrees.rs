@@ -34,7 +34,8 @@ fn taken_in(lock: &Lock) -> Option<PathBuf> {
     lock.wanted.worktree.as_deref().map(real)
 }
 
-fn real(root: &str) -> PathBuf {
+/// Where a worktree really is, if it is there.
+pub(crate) fn real(root: &str) -> PathBuf {
     let root = Path::new(root);
     root.canonicalize().unwrap_or_else(|_| root.to_owned())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use comity_core::next_call::NextCall;
 use comity_core::paths::Alternative;
 use comity_core::projects::ProjectAsk;
 use comity_core::{Ask, PathPattern, ProjectId, Refusal, World};
@@ -101,8 +102,8 @@ pub(crate) fn in_project(world: &World, scope: Option<ProjectId>) -> Option<Stri
 }
 
 /// What ends a list of one project, if there is more elsewhere.
-pub(crate) fn elsewhere(more: usize, command: &str) -> Option<String> {
-    (more > 0).then(|| format!("{more} more in other projects: comity {command} --all-projects"))
+pub(crate) fn elsewhere(more: usize, all: &NextCall) -> Option<String> {
+    (more > 0).then(|| format!("{more} more in other projects: {all}"))
 }
 
 impl CachedProject {

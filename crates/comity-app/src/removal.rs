@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use comity_core::redact::redact;
 use comity_core::worktrees::{Worktree, WorktreeAsk};
 use comity_core::{Ask, Key, Principal, Refusal, World};
-use comity_git::worktree::{Driver, InnerPath, KeepReason, RemovalRules, TRASH_KEPT_FOR, Why, WorktreeHook};
+use comity_git::worktree::{Driver, InnerPath, KeepReason, RemovalRules, Why, WorktreeHook};
 
 use crate::application::Application;
 use crate::catalog::next_call;
@@ -98,13 +98,13 @@ fn failure(failed: Failed) -> Failure {
     }
 }
 
-/// Empties the trash of what has been there for a week; what cannot be proven again stays.
+/// Empties the trash of what has been there for as long as the settings say; what cannot be proven again stays.
 pub(crate) fn purge(app: &Application, worktree: &Worktree) {
     let project = app.engine().world().projects.get(&worktree.project).cloned();
     let driver = project.map(|project| app.trees().driver(app.config(), Path::new(&*project.common_dir)));
     if let Some(Ok(driver)) = driver {
         // What could not be purged now is tried again after the next removal.
-        let _ = driver.purge(SystemTime::now(), TRASH_KEPT_FOR);
+        let _ = driver.purge(SystemTime::now(), app.config().trash_kept_for());
     }
 }
 

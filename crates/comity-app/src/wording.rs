@@ -93,13 +93,20 @@ fn unknown_field<'c>(entry: &CatalogEntry, call: &'c NextCall) -> Option<&'c str
 
 /// `answer(entry="p12", answer="allow")`: what answers something in the inbox needs no tool of its own.
 fn answer(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
+    if let Some((entry, answer)) = &call.answer {
+        return Some(answering(entry.clone(), answer, call));
+    }
     let (prefix, word) = entry.answers?;
     let id = call.values("id").into_iter().chain(call.values("request")).next()?;
-    let mut arguments = vec![("entry", format!("{prefix}{id}").into()), ("answer", word.into())];
+    Some(answering(format!("{prefix}{id}"), word, call))
+}
+
+fn answering(entry: String, answer: &str, call: &NextCall) -> String {
+    let mut arguments = vec![("entry", entry.into()), ("answer", answer.into())];
     let reasons = ["reason", "feedback"].into_iter().flat_map(|field| call.values(field));
     arguments.extend(reasons.map(|reason| ("reason", reason.into())));
     let call = NextCall::of(name_of::<AnswerInbox>(), arguments);
-    Some(call.as_function(entry_of::<AnswerInbox>().tool))
+    call.as_function(entry_of::<AnswerInbox>().tool)
 }
 
 /// `comity lock src/a.rs --wait 60s`.

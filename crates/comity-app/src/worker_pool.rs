@@ -143,7 +143,7 @@ impl From<NoWorker> for Failure {
     fn from(no_worker: NoWorker) -> Failure {
         let problem = match no_worker {
             NoWorker::AllBusy => format!("{LONG_MAX} long operations run already"),
-            NoWorker::NoThread(error) => format!("the system gives no more threads: {error}"),
+            NoWorker::NoThread(error) => format!("the system can't start another thread: {error}"),
         };
         Refusal::LimitReached { problem, hint: "try again in a moment".into() }.into()
     }

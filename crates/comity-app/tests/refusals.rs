@@ -68,9 +68,9 @@ fn all() -> Vec<Refusal> {
         all.push(Refusal::UnknownAgent { name: "zoe".into(), live });
     }
     for (act, lacks) in [
-        ("release another's lock", "it is no terminal"),
+        ("release another's lock", "it isn't a terminal"),
         ("release another's lock", comity_core::people::PASSPHRASE_MISSING),
-        ("change tokens or the passphrase", "it is no terminal"),
+        ("change tokens or the passphrase", "it isn't a terminal"),
     ] {
         all.push(Refusal::NotPresent { act, lacks: lacks.into() });
     }
@@ -167,6 +167,41 @@ fn every_refusal_speaks_the_words_of_each_door() {
     }
 }
 
+/// What needs no call of Comity's: the same call with another input, or something that only the reader can do.
+fn needs_no_call(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::WaitCancelled
+            | Refusal::WaitTimedOut { .. }
+            | Refusal::OutsideRepository { .. }
+            | Refusal::NotARepository { .. }
+            | Refusal::Cycle { .. }
+            | Refusal::StaleRead { .. }
+            | Refusal::KeyReused
+            | Refusal::OtherVersion { .. }
+            // The names of who is here.
+            | Refusal::UnknownAgent { .. }
+            // Whoever refuses gives the hint.
+            | Refusal::BadPattern { .. }
+            | Refusal::BadInput { .. }
+            | Refusal::Denied { .. }
+            | Refusal::Browser { .. }
+            | Refusal::NotAllowed { .. }
+            | Refusal::NotPresent { .. }
+            | Refusal::LimitReached { .. }
+            | Refusal::NotFound { .. }
+    )
+}
+
+#[test]
+fn hints_name_the_next_call() {
+    for refusal in all() {
+        let is_last_of_own = matches!(&refusal, Refusal::Deadlock(cycle) if cycle.names.len() == 1);
+        let has_call = matches!(Wording::Tools.spell(&refusal.hint()), std::borrow::Cow::Owned(_));
+        assert!(has_call || is_last_of_own || needs_no_call(&refusal), "{refusal:?}: {}", refusal.hint());
+    }
+}
+
 /// Nothing in a text is said in the words of another door.
 fn check_words(wording: Wording, said: &str) {
     assert!(!said.chars().any(|c| ('\u{e000}'..='\u{f8ff}').contains(&c)), "a call is not spelled: {said:?}");
@@ -204,7 +239,7 @@ fn what_texts_call_exists_and_nothing_is_spelled_by_hand() {
     let mut by_type = BTreeMap::new();
     let mut files = Vec::new();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for name in ["comity-core", "comity-app", "comity-git", "comity-browser"] {
+    for name in ["comity-core", "comity-app", "comity-git", "comity-browser", "comity-guard", "comity-mcp"] {
         rust_files(&crates.join(name).join("src"), &mut files);
     }
     let sources: Vec<(PathBuf, String)> = files

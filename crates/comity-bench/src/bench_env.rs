@@ -44,7 +44,7 @@ impl BenchEnv {
     }
 
     fn below(parent: &Path) -> Result<BenchEnv, String> {
-        let describe = |error: std::io::Error| format!("the stage cannot be set: {error}");
+        let describe = |error: std::io::Error| format!("the stage can't be set: {error}");
         let own = std::env::current_exe().map_err(describe)?;
         let program = own.with_file_name("comity");
         if !program.is_file() {

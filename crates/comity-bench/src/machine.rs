@@ -79,7 +79,7 @@ pub(super) fn resident_bytes(pid: u32) -> Result<f64, String> {
     let status = read(&format!("/proc/{pid}/status"));
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-    kilobytes.map(|kilobytes| kilobytes * 1024.0).ok_or_else(|| format!("process {pid} cannot be looked at"))
+    kilobytes.map(|kilobytes| kilobytes * 1024.0).ok_or_else(|| format!("process {pid} can't be looked at"))
 }
 
 /// Clock ticks that a process has used, in user and kernel mode.
@@ -98,7 +98,7 @@ fn ticks_in(pid: u32, stat: &str) -> Result<f64, String> {
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
     let field = |at: usize| after.split_whitespace().nth(at)?.parse::<f64>().ok();
     let used = field(11).zip(field(12)).map(|(user, system)| user + system);
-    used.ok_or_else(|| format!("process {pid} cannot be looked at"))
+    used.ok_or_else(|| format!("process {pid} can't be looked at"))
 }
 
 /// This thread and the first threads of some processes on one core, as long as this lives.
@@ -109,7 +109,7 @@ pub(super) struct OneCore {
 
 impl OneCore {
     pub(super) fn of(processes: &[u32]) -> Result<OneCore, String> {
-        let describe = |error: rustix::io::Errno| format!("processes cannot be kept on one core: {error}");
+        let describe = |error: rustix::io::Errno| format!("processes can't be kept on one core: {error}");
         let before = sched_getaffinity(None).map_err(describe)?;
         let core = (0..CpuSet::MAX_CPU).rfind(|core| before.is_set(*core)).unwrap_or(0);
         let mut one = CpuSet::new();

@@ -43,7 +43,7 @@ impl ProcessReaper {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
-            .map_err(|error| format!("the reaper cannot be started: {error}"))?;
+            .map_err(|error| format!("the reaper can't be started: {error}"))?;
         Ok(Rc::new(ProcessReaper { process: process.into() }))
     }
 

@@ -97,7 +97,7 @@ impl fmt::Display for BrowserError {
                 "there is no Firefox ({looked_for}); install it (Debian: apt-get install firefox-esr; Ubuntu, \
                  Fedora, macOS: the package firefox), or give the path of the program"
             ),
-            BrowserError::NotStarted { why } => write!(f, "Firefox cannot be used: {why}"),
+            BrowserError::NotStarted { why } => write!(f, "Firefox can't be used: {why}"),
             BrowserError::Died => write!(f, "Firefox has ended"),
             BrowserError::Timeout { what, after } => {
                 write!(f, "{what} took longer than {} ms", after.as_millis())
@@ -112,7 +112,7 @@ impl fmt::Display for BrowserError {
             BrowserError::Dialog { kind, message } => {
                 write!(f, "the page shows a dialog ({kind}: {message:?}); answer it first")
             }
-            BrowserError::NotClickable { why } => write!(f, "the element cannot be used: {why}"),
+            BrowserError::NotClickable { why } => write!(f, "the element can't be used: {why}"),
             BrowserError::NotLoaded { url, why } => write!(f, "{url} could not be loaded: {why}"),
             BrowserError::PageGone => write!(f, "the page was replaced meanwhile; try again on the new one"),
             BrowserError::Revoked => {

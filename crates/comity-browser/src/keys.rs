@@ -94,7 +94,7 @@ pub(crate) fn parse(text: &str) -> Result<(Vec<Modifier>, char)> {
         rest.split_once('+').filter(|(name, after)| !name.is_empty() && !after.is_empty())
     {
         let modifier = Modifier::named(name.trim())
-            .ok_or_else(|| BrowserError::invalid(format!("{name:?} in {text:?} is no modifier key")))?;
+            .ok_or_else(|| BrowserError::invalid(format!("{name:?} in {text:?} isn't a modifier key")))?;
         modifiers.push(modifier);
         rest = after;
     }
@@ -115,7 +115,7 @@ fn key(name: &str) -> Result<char> {
     if let (Some(letter), None) = (letters.next(), letters.next()) {
         return match letter {
             '\n' => Ok(ENTER),
-            letter if CODES.contains(&letter) => Err(BrowserError::invalid("that is no key")),
+            letter if CODES.contains(&letter) => Err(BrowserError::invalid("that isn't a key")),
             letter => Ok(letter),
         };
     }
@@ -151,10 +151,10 @@ mod tests {
         check("Ctrl++", expect![[r"[Control] \u{2b}"]]);
         check("漢", expect![[r"[] \u{6f22}"]]);
         check(" ", expect![[r"[] \u{20}"]]);
-        check("Hyper+x", expect![[r#""Hyper" in "Hyper+x" is no modifier key"#]]);
+        check("Hyper+x", expect![[r#""Hyper" in "Hyper+x" isn't a modifier key"#]]);
         check("Entr", expect![[r#"there is no key "Entr"; keys are like a, Enter, ArrowDown, Control+a"#]]);
         check("", expect![[r#"there is no key ""; keys are like a, Enter, ArrowDown, Control+a"#]]);
-        check("\u{E007}", expect!["that is no key"]);
+        check("\u{E007}", expect!["that isn't a key"]);
     }
 
     #[test]

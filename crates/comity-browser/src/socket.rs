@@ -31,7 +31,7 @@ pub(crate) struct Receiver {
 /// Begins to speak over a connection; reading is limited until [`Receiver::be_patient`].
 pub(crate) fn begin(stream: UnixStream, deadline: &Deadline) -> Result<(Sender, Receiver)> {
     let failed = |error: &dyn std::fmt::Display| {
-        BrowserError::not_started(format!("its WebSocket cannot be used: {error}"))
+        BrowserError::not_started(format!("its WebSocket can't be used: {error}"))
     };
     let limit = deadline.left().max(Duration::from_millis(1));
     let halves = || -> io::Result<(UnixStream, UnixStream)> {

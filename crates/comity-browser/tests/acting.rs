@@ -116,11 +116,11 @@ fn history(tab: &Tab, server: &Server) {
 fn refuse_what_nobody_could_do(tab: &Tab, server: &Server) {
     tab.navigate(&server.url("/form"), Until::Complete, LONG).unwrap();
     for (selector, expected) in [
-        ("#off", "the element cannot be used: button \"Off\" is disabled"),
-        ("#gone", "the element cannot be used: button \"Gone\" is hidden"),
-        ("#below", "the element cannot be used: button \"Below\" is covered by div \"Cover\""),
+        ("#off", "the element can't be used: button \"Off\" is disabled"),
+        ("#gone", "the element can't be used: button \"Gone\" is hidden"),
+        ("#below", "the element can't be used: button \"Below\" is covered by div \"Cover\""),
         ("#nowhere", "nothing on the page matches #nowhere"),
-        ("a[", "a[ is no CSS selector"),
+        ("a[", "a[ isn't a CSS selector"),
     ] {
         assert_eq!(tab.click(&css(selector), Click::default(), LONG).unwrap_err().to_string(), expected);
     }

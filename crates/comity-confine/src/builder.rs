@@ -38,7 +38,7 @@ impl Builder {
     /// Starts it, and returns when everything is in place.
     pub(crate) fn start(confinement: &Confinement) -> Result<Builder, ConfineError> {
         let cannot =
-            |error: io::Error| ConfineError::before(FailedStep::Other, "namespaces cannot be made", &error);
+            |error: io::Error| ConfineError::before(FailedStep::Other, "namespaces can't be made", &error);
         let ids = Ids::of_process().map_err(cannot)?;
         let confined = rustix::process::getpid();
         let (mut line, theirs) = UnixStream::pair().map_err(cannot)?;
@@ -62,7 +62,7 @@ impl Builder {
         // Now, for it closes itself to everybody when it goes on.
         let spaces = Spaces::of(pid, confinement.network).map_err(cannot)?;
         let who_is_who =
-            |error: io::Error| ConfineError::before(FailedStep::Other, "who is who cannot be set", &error);
+            |error: io::Error| ConfineError::before(FailedStep::Other, "who is who can't be set", &error);
         ids.write_from_outside(pid).map_err(who_is_who)?;
         line.write_all(&[MAPPED]).map_err(|_| ended())?;
         expect(&mut line, MOUNTED)?;
@@ -138,14 +138,14 @@ fn build(
     line.read_exact(&mut [0]).map_err(|_| ended())?;
     // It keeps the right to mount: who is root in here must not get at it by tracing it or by its memory.
     let closed = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    closed.map_err(io::Error::from).map_err(cannot("the keeper of the mounts cannot be closed to others"))?;
+    closed.map_err(io::Error::from).map_err(cannot("the keeper of the mounts can't be closed to others"))?;
     if confinement.network == NetworkAccess::None {
-        socket().and_then(sys::start_loopback).map_err(cannot("the loopback cannot be started"))?;
+        socket().and_then(sys::start_loopback).map_err(cannot("the loopback can't be started"))?;
     }
     match &confinement.extent {
         Extent::Held(paths) => hold(paths, &confinement.hidden, confined).map(Some),
         Extent::Everything { shown } => {
-            sealed::seal(shown).map_err(cannot("everything cannot be made read-only"))?;
+            sealed::seal(shown).map_err(cannot("everything can't be made read-only"))?;
             match &confinement.hidden[..] {
                 [] => Ok(None),
                 hidden => hold(&[], hidden, confined).map(Some),
@@ -162,9 +162,9 @@ fn hold(paths: &[PathBuf], hidden: &[PathBuf], confined: Pid) -> Result<MountRec
     let Above { movable, fixed } = Above::of(&held);
     let reconciler = MountReconciler::watch(&held, hidden, fixed, confined);
     let reconciler = reconciler
-        .map_err(|error| ConfineError::before(FailedStep::Other, "the command cannot be watched", &error))?;
+        .map_err(|error| ConfineError::before(FailedStep::Other, "the command can't be watched", &error))?;
     let cannot = |path: &Path, error: io::Error| {
-        ConfineError::before(FailedStep::Other, &format!("{} cannot be held", path.display()), &error)
+        ConfineError::before(FailedStep::Other, &format!("{} can't be held", path.display()), &error)
     };
     for dir in movable {
         gone_or(binds::pin(&dir)).map_err(|error| cannot(&dir, error))?;

@@ -25,8 +25,8 @@ pub(crate) fn enter(confinement: &Confinement) -> Result<(), ConfineError> {
     drop(builder);
     cwd.enter(&confinement.extent).map_err(half_done)?;
     reopen_all(&confinement.extent).map_err(|error| half_done(format!("what was open before: {error}")))?;
-    typing::forbid().map_err(|error| half_done(format!("typing for others cannot be forbidden: {error}")))?;
-    give_up_mounting().map_err(|error| half_done(format!("the right to mount cannot be given up: {error}")))
+    typing::forbid().map_err(|error| half_done(format!("typing for others can't be forbidden: {error}")))?;
+    give_up_mounting().map_err(|error| half_done(format!("the right to mount can't be given up: {error}")))
 }
 
 impl Confinement {

@@ -26,11 +26,8 @@ impl Spaces {
     pub(crate) fn join(&self) -> Result<(), ConfineError> {
         for (at, (space, kind)) in self.0.iter().enumerate() {
             move_into_link_name_space(space.as_fd(), Some(*kind)).map_err(|error| {
-                let problem = ConfineError::before(
-                    FailedStep::Other,
-                    "the namespaces cannot be entered",
-                    &error.into(),
-                );
+                let problem =
+                    ConfineError::before(FailedStep::Other, "the namespaces can't be entered", &error.into());
                 match at {
                     0 => problem,
                     _ => ConfineError { kind: ProblemKind::HalfDone, ..problem },

@@ -34,7 +34,7 @@ impl WorkingDir {
         };
         let cannot = |why: &str| {
             format!(
-                "the working directory {} cannot be entered again: {why}; change to another one, and try again",
+                "the working directory {} can't be entered again: {why}; change to another one, and try again",
                 path.display()
             )
         };

@@ -293,15 +293,16 @@ impl FeatureEvent for MoveEvent {
         let name = |branch: &str| branch.strip_prefix("refs/heads/").unwrap_or(branch).to_owned();
         match self {
             MoveEvent::Intended(intended) => {
-                let (by, id) = (telling.by(), short(&intended.new));
+                let by = telling.does(telling.record.by, "is", "are");
+                let id = short(&intended.new);
                 match &intended.act {
                     MoveCause::Commit { commit, .. } => {
                         let on = intended.branch.as_deref().map(|branch| format!(" on {}", name(branch)));
                         let (on, files) = (on.unwrap_or_default(), counted(commit.files_total, "file"));
-                        format!("{by} is about to commit {files} as {id}{on}: {}", commit.subject)
+                        format!("{by} about to commit {files} as {id}{on}: {}", commit.subject)
                     }
                     MoveCause::Merge { source, target, .. } => {
-                        format!("{by} is about to merge {source} into {target} as {id}")
+                        format!("{by} about to merge {source} into {target} as {id}")
                     }
                 }
             }

@@ -6,6 +6,7 @@ use crate::decisions::{Decision, DecisionState};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::locks::Lock;
 use crate::permissions::{PermissionRequest, PlanState, RequestState, SubmittedPlan};
+use crate::pools::{self, Pool, QueuePlace};
 use crate::roles::{Right, may};
 use crate::tasks::{self, Task, TaskState};
 use crate::teams::{leader_of, may_admit};
@@ -21,8 +22,15 @@ pub enum InboxItem<'w> {
     Plan(&'w SubmittedPlan),
     /// Uncommitted work that an agent has left.
     Orphan(&'w Lock),
+    /// A task whose worker ended, and that nobody has since.
+    Death(&'w Task),
     Review(&'w Task),
     Failed(&'w Task),
+    /// Somebody waits for a slot, and has to be given one of those that it has.
+    Space {
+        pool: &'w Pool,
+        first: &'w QueuePlace,
+    },
     Decision(&'w Decision),
     /// An agent would like to be in a team.
     Wish(&'w Agent),
@@ -45,23 +53,32 @@ impl InboxItem<'_> {
             InboxItem::Permission(_) => 1,
             InboxItem::Plan(_) => 2,
             InboxItem::Orphan(_) => 3,
-            InboxItem::Review(_) => 4,
-            InboxItem::Failed(_) => 5,
-            InboxItem::Decision(_) => 6,
-            InboxItem::Wish(_) => 7,
-            InboxItem::Mail { .. } => 8,
-            InboxItem::Task(_) => 9,
-            InboxItem::Ready(_) => 10,
+            InboxItem::Death(_) => 4,
+            InboxItem::Review(_) => 5,
+            InboxItem::Failed(_) => 6,
+            InboxItem::Space { .. } => 7,
+            InboxItem::Decision(_) => 8,
+            InboxItem::Wish(_) => 9,
+            InboxItem::Mail { .. } => 10,
+            InboxItem::Task(_) => 11,
+            InboxItem::Ready(_) => 12,
         }
+    }
+
+    /// Whether somebody has to decide: letters are read, and tasks are done.
+    pub fn needs_decision(&self) -> bool {
+        self.rank() < InboxItem::Mail { letters: 0, answers: 0, since: Timestamp::default() }.rank()
     }
 
     /// Since when it waits.
     pub fn since(&self) -> Timestamp {
         match self {
-            InboxItem::Shutdown(shutdown) => shutdown.until,
+            InboxItem::Shutdown(shutdown) => shutdown.since,
             InboxItem::Permission(request) => request.since,
             InboxItem::Plan(plan) => plan.since,
             InboxItem::Orphan(lock) => lock.renewed,
+            InboxItem::Death(task) => task.left().map_or(task.since, |last| last.at),
+            InboxItem::Space { first, .. } => first.since,
             InboxItem::Decision(decision) => decision.at,
             InboxItem::Wish(agent) => agent.joined,
             InboxItem::Mail { since, .. } => *since,
@@ -92,6 +109,9 @@ pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
     let left = |lock: &&Lock| lock.holder.agent().is_some_and(|agent| leader_of(world, agent) == who);
     items.extend(world.locks.orphaned().filter(left).map(InboxItem::Orphan));
     items.extend(world.tasks.undecided().filter_map(|task| undecided(world, who, task)));
+    let asked_for = |pool: &&Pool| pools::why_not_granted(pool, who).is_none();
+    let spaces = world.pools.iter().filter(asked_for);
+    items.extend(spaces.filter_map(|pool| Some(InboxItem::Space { pool, first: pool.in_line().next()? })));
     let is_given = |task: &&Task| task.state.claim().is_some();
     items.extend(world.tasks.owned_by(who).filter(is_given).map(InboxItem::Task));
     let to_confirm = |decision: &&Decision| {
@@ -121,6 +141,10 @@ fn undecided<'w>(world: &'w World, who: Principal, task: &'w Task) -> Option<Inb
             (reviewer(world, task, *by) == who).then_some(InboxItem::Review(task))
         }
         TaskState::Failed { .. } => (alive(world, task.creator) == who).then_some(InboxItem::Failed(task)),
+        TaskState::Open { .. } => {
+            let is_mine = task.left().is_some() && alive(world, task.creator) == who;
+            is_mine.then_some(InboxItem::Death(task))
+        }
         _ => None,
     }
 }

@@ -145,6 +145,10 @@ pub const POOL_CAPACITY_MAX: usize = 1_000;
 pub const POOL_PLACES_MAX: usize = 1_000;
 /// How long a slot is kept for who asked for space.
 pub const SLOT_RESERVATION_TTL: Millis = Millis::seconds(30);
+/// The shortest one that the settings may ask for.
+pub const SLOT_RESERVATION_MIN: Millis = Millis::seconds(1);
+/// The longest one.
+pub const SLOT_RESERVATION_MAX: Millis = Millis::seconds(3_600);
 /// Slots that nobody is asked to go below, unless they are more than its share.
 pub const SLOTS_KEPT_MIN: usize = 2;
 /// Agents that may look at one slot besides its owner.

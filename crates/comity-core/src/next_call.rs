@@ -11,6 +11,8 @@ const END: char = '\u{f0c1}';
 const ARGUMENT: char = '\u{f0c2}';
 /// Before each item of a list.
 const ITEM: char = '\u{f0c3}';
+/// Before each of the two words of an answer in the inbox.
+const ANSWER: char = '\u{f0c4}';
 
 /// A call of an operation that a text asks its reader to make.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,6 +21,8 @@ pub struct NextCall {
     pub operation: String,
     /// What it is given. A text in capitals stands for one that the reader chooses.
     pub arguments: Vec<(String, Argument)>,
+    /// The entry of the reader's inbox that it answers, and the answer that it is.
+    pub answer: Option<(String, String)>,
 }
 
 /// What a field of a call is given.
@@ -62,7 +66,12 @@ impl NextCall {
     /// The call of an operation by its name in the catalog.
     pub fn of<'a>(operation: &str, arguments: impl IntoIterator<Item = (&'a str, Argument)>) -> NextCall {
         let arguments = arguments.into_iter().map(|(field, value)| (field.to_owned(), value)).collect();
-        NextCall { operation: operation.to_owned(), arguments }
+        NextCall { operation: operation.to_owned(), arguments, answer: None }
+    }
+
+    /// The same call, as an answer to an entry of the reader's inbox.
+    pub fn answering(self, entry: &str, answer: &str) -> NextCall {
+        NextCall { answer: Some((entry.to_owned(), answer.to_owned())), ..self }
     }
 
     /// `lock(paths=["src/a.rs"], wait="1m")`.
@@ -83,12 +92,14 @@ impl NextCall {
 
     fn read(marked: &str) -> Option<NextCall> {
         let mut parts = marked.split(ARGUMENT);
-        let operation = parts.next()?.to_owned();
+        let mut words = parts.next()?.split(ANSWER).map(str::to_owned);
+        let operation = words.next()?;
+        let answer = words.next().zip(words.next());
         let read = |part: &str| {
             let (field, value) = part.split_once('=')?;
             Some((field.to_owned(), Argument::read(value)?))
         };
-        Some(NextCall { operation, arguments: parts.map(read).collect::<Option<_>>()? })
+        Some(NextCall { operation, arguments: parts.map(read).collect::<Option<_>>()?, answer })
     }
 }
 
@@ -106,8 +117,11 @@ impl Argument {
 
 impl fmt::Display for NextCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = |text: &str| text.replace([BEGIN, END, ARGUMENT, ITEM], "?");
+        let plain = |text: &str| text.replace([BEGIN, END, ARGUMENT, ITEM, ANSWER], "?");
         write!(f, "{BEGIN}{}", self.operation)?;
+        if let Some((entry, answer)) = &self.answer {
+            write!(f, "{ANSWER}{}{ANSWER}{}", plain(entry), plain(answer))?;
+        }
         for (field, value) in &self.arguments {
             write!(f, "{ARGUMENT}{field}=")?;
             match value {
@@ -179,6 +193,13 @@ mod tests {
         }
         let forged = format!("{BEGIN}x{ARGUMENT}no value{END} {BEGIN}x");
         assert_eq!(spell_plainly(&forged), format!("x{ARGUMENT}no value{END} x"));
+        let accept = call("task_accept", [("id", "t1".into())]).answering("task1", "accept");
+        let mut read = vec![];
+        spell(&format!("do: {accept}"), |call| {
+            read.push(call.clone());
+            String::new()
+        });
+        assert_eq!(read, [accept], "what it answers is read again");
         let named = call("agent_bye", [("agent", format!("x{END}y{BEGIN}").into())]).to_string();
         assert_eq!(spell_plainly(&named), r#"agent_bye(agent="x?y?")"#);
     }

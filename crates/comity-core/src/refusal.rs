@@ -219,16 +219,22 @@ impl Refusal {
             Refusal::Deadlock(cycle) if cycle.names.len() == 1 => {
                 "you have all there is; give back one of yours first".into()
             }
-            Refusal::Deadlock(_) => "release what the others wait for, then ask again".into(),
+            Refusal::Deadlock(_) => {
+                let unlock = call("unlock", [("paths", ["PATH"].into())]);
+                format!("release what the others wait for (a lock: {unlock}), then ask again")
+            }
             Refusal::NotHeld { holders, .. } if holders.is_empty() => {
                 format!("see what is held with: {}", call(calls::LOCKS, []))
             }
             Refusal::NotHeld { path, .. } => {
                 let from = [("paths", [path.as_str()].into()), ("from", "AGENT".into())];
                 let release = call(calls::RELEASE, from);
-                format!("its holder releases it; you, as the human or its holder's leader, take it with: {release}")
+                format!("only its holder can release it; if you lead the holder, or are a person, take it with: {release}")
             }
-            Refusal::StaleFence { .. } => "lock it again and look at what changed before you go on".into(),
+            Refusal::StaleFence { path, .. } => {
+                let lock = call(calls::LOCK, [("paths", [path.as_str()].into())]);
+                format!("lock it again ({lock}) and look at what changed before you go on")
+            }
             Refusal::OutsideRepository { .. } => "give a path inside the repository you are in".into(),
             Refusal::NotARepository { .. } => "go to a git repository, or make one with: git init".into(),
             Refusal::NameTaken { name, .. } => {
@@ -242,9 +248,7 @@ impl Refusal {
             Refusal::StaleRead { .. } => "read the file again, and write with that change in it".into(),
             Refusal::StaleAttempt { task, .. } => format!("see whose it is with: {}", call(calls::TASK_GET, [("id", task.as_str().into())])),
             Refusal::PoolFull(pool) => pool.next_step(),
-            Refusal::Ownership { noun, name, .. } => {
-                format!("this {noun} is {name}'s; take one of your own, or write to {name}")
-            }
+            Refusal::Ownership { noun, name, owner, .. } => ask_owner(noun, name, owner),
             Refusal::Cycle { .. } => "leave one of these dependencies out".into(),
             Refusal::Unproven { .. } => {
                 let create = call(calls::TOKEN_CREATE, [("name", "NAME".into())]);
@@ -282,6 +286,20 @@ impl Refusal {
     }
 }
 
+/// Slots are of somebody: take another, or ask.
+fn ask_owner(noun: &str, name: &str, owner: &str) -> String {
+    let own = match noun {
+        "tab" => call("tab_open", [("url", "URL".into())]),
+        _ => call("lease", [("pool", "POOL".into())]),
+    };
+    // Others than agents are there under their own names.
+    let ask = match owner == name {
+        true => String::new(),
+        false => format!(": {}", call("mail_send", [("to", [name].into()), ("message", "TEXT".into())])),
+    };
+    format!("this {noun} is {name}'s; take one of your own: {own}; or ask {name}{ask}")
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list =
@@ -315,7 +333,7 @@ impl fmt::Display for Refusal {
                 write!(f, "your lock on {path} is no longer held: {}", list(holders))
             }
             Refusal::BadPattern { pattern, problem, .. } => {
-                write!(f, "cannot read {:?}: {problem}", &**pattern)
+                write!(f, "can't read {:?}: {problem}", &**pattern)
             }
             Refusal::OutsideRepository { path } => {
                 write!(f, "{} is outside of the repository", visible(path))

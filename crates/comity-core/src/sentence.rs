@@ -4,6 +4,9 @@ use crate::event::Record;
 use crate::ids::{AgentId, Principal};
 use crate::world::World;
 
+/// What the human is called in what it reads itself.
+const YOU: &str = "you";
+
 pub(crate) struct Telling<'a> {
     pub world: &'a World,
     pub record: &'a Record,
@@ -17,7 +20,17 @@ impl Telling<'_> {
     }
 
     pub(crate) fn name(&self, who: Principal) -> String {
-        self.world.name_of(who)
+        match (who, self.reader) {
+            (Principal::Human, Principal::Human) => YOU.to_owned(),
+            _ => self.world.name_of(who),
+        }
+    }
+
+    /// A name with a verb: `ann is`, `you are`.
+    pub(crate) fn does(&self, who: Principal, of_others: &str, of_you: &str) -> String {
+        let name = self.name(who);
+        let verb = if name == YOU { of_you } else { of_others };
+        format!("{name} {verb}")
     }
 
     pub(crate) fn agent(&self, id: AgentId) -> String {

@@ -41,7 +41,7 @@ pub enum TeamAsk {
     /// Lets an agent into a team: by the team's leader, or by the human.
     Admit {
         agent: AgentId,
-        /// Which team; the one that it wished for if left out.
+        /// Which team; the one that it wished for if omitted.
         team: Option<Box<str>>,
     },
     /// Ends a team that nobody is in any more.

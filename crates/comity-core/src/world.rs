@@ -11,7 +11,7 @@ use crate::deadlines::{Deadlines, Due};
 use crate::decisions::Decisions;
 use crate::event::Record;
 use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket};
-use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE};
+use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE, SLOT_RESERVATION_TTL};
 use crate::locks::{Hold, Locks};
 use crate::mail::Mail;
 use crate::notices::{Notice, NoticeKind};
@@ -33,11 +33,17 @@ pub struct Timeouts {
     pub agent_timeout: Millis,
     /// How long an agent may be without its connection.
     pub disconnect_grace: Millis,
+    /// How long a slot is kept for whoever asked for space.
+    pub slot_reservation: Millis,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Timeouts { agent_timeout: AGENT_TIMEOUT, disconnect_grace: DISCONNECT_GRACE }
+        Timeouts {
+            agent_timeout: AGENT_TIMEOUT,
+            disconnect_grace: DISCONNECT_GRACE,
+            slot_reservation: SLOT_RESERVATION_TTL,
+        }
     }
 }
 

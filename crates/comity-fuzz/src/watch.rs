@@ -51,7 +51,7 @@ pub fn problem() -> Option<String> {
     let installed = thread::spawn(|| filter::install().err()).join();
     installed
         .expect("a filter is set or not")
-        .map(|error| format!("system calls cannot be watched here ({error})"))
+        .map(|error| format!("system calls can't be watched here ({error})"))
 }
 
 /// Runs a command that is known to belong to a run, and watches it; lines that the shell marks are known by their numbers.

@@ -3,6 +3,7 @@
 //! Nothing in a repository is believed: no program that it names is started, and none of its settings decides
 //! where a path belongs.
 
+mod branch_commits;
 mod call;
 mod case;
 mod checkout;
@@ -37,6 +38,7 @@ mod worktree_filter;
 mod worktree_list;
 mod worktrees;
 
+pub use branch_commits::{BranchCommit, branch_commits};
 pub use checkout::{ChangedPath, Checkout};
 pub use confiner::Confiner;
 pub use git::UnknownState;

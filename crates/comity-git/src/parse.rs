@@ -30,7 +30,7 @@ pub(crate) fn pathspec(path: &Path, case: CaseRule) -> OsString {
 /// Says that an answer of git's could not be read.
 pub(crate) fn unreadable(command: &str, output: &[u8]) -> UnknownState {
     let output = String::from_utf8_lossy(output);
-    UnknownState::new(format!("{command} printed {output:?}, which Comity cannot read"))
+    UnknownState::new(format!("{command} printed {output:?}, which Comity can't read"))
 }
 
 /// Where the path in an entry like `<fields> TAB <path>` is.

@@ -156,7 +156,7 @@ fn elsewhere(root: &Path, files: &[StatusEntry]) -> UnknownState {
 }
 
 fn all(common_dir: &Path) -> Result<Vec<WorktreeDirs>, UnknownState> {
-    let unreadable = |error| UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
+    let unreadable = |error| UnknownState::new(format!("can't read {}: {error}", common_dir.display()));
     Ok(worktrees::list(common_dir).map_err(unreadable)?.worktrees)
 }
 

@@ -110,7 +110,7 @@ impl PathQuestion<'_> {
             });
         }
         if !self.cwd.is_absolute() {
-            let problem = format!("{:?} is no absolute path", self.cwd.display());
+            let problem = format!("{:?} isn't an absolute path", self.cwd.display());
             return Err(Refusal::bad_input(problem, "give the directory from the root of the file system"));
         }
         let cwd = self.cwd.as_os_str().as_bytes();

@@ -102,7 +102,7 @@ pub(crate) fn is_plain(byte: u8) -> bool {
 
 /// Says that a path could not be looked at.
 pub(crate) fn unreadable(text: &str, error: &io::Error) -> Refusal {
-    Refusal::bad_input(format!("cannot look at {text:?}: {error}"), "make it readable, or give another path")
+    Refusal::bad_input(format!("can't look at {text:?}: {error}"), "make it readable, or give another path")
 }
 
 /// The worktree of this project that the walk ended in, if it did in one.

@@ -57,7 +57,7 @@ pub fn uncommitted_works(
     let all = match worktrees::list(common_dir) {
         Ok(all) => all,
         Err(error) => {
-            let unreadable = UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
+            let unreadable = UnknownState::new(format!("can't read {}: {error}", common_dir.display()));
             return vec![Err(unreadable); meant.len()];
         }
     };

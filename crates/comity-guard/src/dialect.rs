@@ -68,7 +68,7 @@ pub struct UnknownDialect(pub String);
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-        write!(f, "\"{}\" is no agent program; known are {}", self.0, names.join(", "))
+        write!(f, "\"{}\" isn't an agent program; known are {}", self.0, names.join(", "))
     }
 }
 

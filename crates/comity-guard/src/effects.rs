@@ -246,7 +246,7 @@ impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unknown::Bound(bound) => f.write_str(bound),
-            Unknown::Unreadable(why) => write!(f, "it cannot be read: {why}"),
+            Unknown::Unreadable(why) => write!(f, "it can't be read: {why}"),
             Unknown::Code(what) => write!(f, "{what} runs code that is not looked into"),
             Unknown::InPlace(what) => write!(f, "{what} changes files that it does not name"),
             Unknown::Hidden(text) => write!(f, "the command is not written down: {text}"),

@@ -34,7 +34,7 @@ fn verdict() -> Result<Option<Fault>, String> {
         .args(["diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"])
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("git cannot be asked: {error}"))?;
+        .map_err(|error| format!("git can't be asked: {error}"))?;
     if !listed.status.success() {
         return Err(format!("git diff: {}", String::from_utf8_lossy(&listed.stderr).trim()));
     }

@@ -53,7 +53,7 @@ impl HookClient {
     /// The input is JSON already. A server that goes in the middle of it is started again, and asked once more: to be judged
     /// twice is harmless. One that dies may take a connection still, and never answer.
     pub(crate) fn ask(&mut self, question: HookQuestion, input: String) -> Result<Reply<'_>, String> {
-        let input = RawValue::from_string(input).map_err(|error| format!("this is no JSON: {error}"))?;
+        let input = RawValue::from_string(input).map_err(|error| format!("this isn't JSON: {error}"))?;
         let mut asked = self.ask_once(question, &input);
         for _ in 0..RETRIES_MAX {
             if !asked.as_ref().is_err_and(ClientError::is_gone) || Instant::now() >= self.deadline {
@@ -117,7 +117,7 @@ fn start(why: &io::Error) -> Result<(), String> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .output()
-        .map_err(|error| format!("the server does not run, and cannot be started: {error}"))?;
+        .map_err(|error| format!("the server does not run, and can't be started: {error}"))?;
     match started.status.success() {
         true => Ok(()),
         false => {

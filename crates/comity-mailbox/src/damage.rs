@@ -36,7 +36,7 @@ impl fmt::Display for Damage {
 impl fmt::Display for DamageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            DamageKind::Torn => "was torn or is no JSON array",
+            DamageKind::Torn => "was torn or isn't a JSON array",
             DamageKind::BadEntries => "had entries that are no messages",
             DamageKind::TooLarge => "was too large",
             DamageKind::NoFile => "was no file",

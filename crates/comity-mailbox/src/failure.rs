@@ -55,7 +55,7 @@ impl MailboxError {
 impl fmt::Display for MailboxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MailboxError::BadName { name, problem } => write!(f, "{name:?} cannot be a name: {problem}"),
+            MailboxError::BadName { name, problem } => write!(f, "{name:?} can't be a name: {problem}"),
             MailboxError::BadId => f.write_str("an id has 1 to 128 bytes and no control characters"),
             MailboxError::TooLong { what, bytes, bytes_max } => {
                 write!(
@@ -77,7 +77,7 @@ impl fmt::Display for MailboxError {
                 write!(f, "somebody keeps the mailbox locked ({tries} tries); try again")
             }
             MailboxError::BadPlace(path) => {
-                write!(f, "{} is no directory of its own, or a symlink; move it away", path.display())
+                write!(f, "{} isn't a directory of its own, or is a symlink; move it away", path.display())
             }
             MailboxError::Disk { path, error } => write!(f, "{}: {error}", path.display()),
         }

@@ -1,6 +1,6 @@
 //! The runner is killed with -9: nothing of its programs is left, but for those that are to survive.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;

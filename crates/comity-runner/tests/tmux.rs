@@ -1,6 +1,6 @@
 //! Panes in a real tmux: where they are, how large, and how they end.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;

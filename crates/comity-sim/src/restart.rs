@@ -14,13 +14,13 @@ pub(crate) struct SavedSnapshot {
 impl SavedSnapshot {
     pub(crate) fn of(world: &World) -> Result<SavedSnapshot, String> {
         let text = serde_json::to_string(&Snapshot::of(world))
-            .map_err(|fault| format!("the snapshot cannot be written: {fault}"))?;
+            .map_err(|fault| format!("the snapshot can't be written: {fault}"))?;
         Ok(SavedSnapshot { text, head: world.head })
     }
 
     fn restored(&self) -> Result<World, String> {
         let snapshot: Snapshot = serde_json::from_str(&self.text)
-            .map_err(|fault| format!("the snapshot cannot be read: {fault}"))?;
+            .map_err(|fault| format!("the snapshot can't be read: {fault}"))?;
         Ok(snapshot.restore(PATIENCE))
     }
 }
@@ -59,8 +59,8 @@ pub(crate) fn fold_again(
 
 fn copied(record: &Record) -> Result<Record, String> {
     let text =
-        serde_json::to_string(record).map_err(|fault| format!("a record cannot be written: {fault}"))?;
+        serde_json::to_string(record).map_err(|fault| format!("a record can't be written: {fault}"))?;
     let copy: Record =
-        serde_json::from_str(&text).map_err(|fault| format!("{text} cannot be read: {fault}"))?;
+        serde_json::from_str(&text).map_err(|fault| format!("{text} can't be read: {fault}"))?;
     if copy == *record { Ok(copy) } else { Err(format!("{text} reads back as another record")) }
 }

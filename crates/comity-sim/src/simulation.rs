@@ -55,8 +55,11 @@ pub struct Simulation<R: Rules = RealRules> {
 }
 
 /// Agents are given up early, so that a short life sees it often.
-pub(crate) const PATIENCE: Timeouts =
-    Timeouts { agent_timeout: Millis::seconds(120), disconnect_grace: Millis::seconds(5) };
+pub(crate) const PATIENCE: Timeouts = Timeouts {
+    agent_timeout: Millis::seconds(120),
+    disconnect_grace: Millis::seconds(5),
+    slot_reservation: comity_core::limits::SLOT_RESERVATION_TTL,
+};
 
 impl Simulation<RealRules> {
     /// A new world under the real rules.

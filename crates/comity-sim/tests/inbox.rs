@@ -10,6 +10,7 @@ use comity_core::limits::MAIL_LEASE_MAX;
 use comity_core::locks::LockAsk;
 use comity_core::mail::{MailAsk, OfferFilter};
 use comity_core::permissions::{Answer, PermissionAsk, PlanAnswer};
+use comity_core::pools::PoolAsk;
 use comity_core::tasks::{TaskAct, TaskAsk};
 use comity_core::teams::TeamAsk;
 use comity_core::{Ask, Asker, Key, Outcome, Principal, Record, Refusal, Timestamp, World, decide};
@@ -51,7 +52,11 @@ fn answers(world: &World, who: Principal, item: &InboxItem<'_>) -> Vec<Ask> {
             let reason = "a test is missing".into();
             vec![act(task, TaskAct::Accept), act(task, TaskAct::SendBack { reason })]
         }
+        InboxItem::Death(task) => {
+            vec![act(task, TaskAct::Assign { to: Principal::Human }), act(task, TaskAct::Cancel)]
+        }
         InboxItem::Failed(task) => vec![act(task, TaskAct::Retry), act(task, TaskAct::Skip)],
+        InboxItem::Space { pool, .. } => vec![Ask::Pool(PoolAsk::Grant { pool: pool.name.clone() })],
         InboxItem::Decision(decision) => [true, false]
             .map(|confirm| DecisionAsk::Settle { id: decision.id, confirm, reason: None })
             .map(Ask::Decision)
@@ -75,7 +80,7 @@ fn answers(world: &World, who: Principal, item: &InboxItem<'_>) -> Vec<Ask> {
 #[derive(Clone, Default)]
 struct Answering {
     asks: usize,
-    answered: Rc<Cell<[usize; 11]>>,
+    answered: Rc<Cell<[usize; 13]>>,
 }
 
 impl Answering {
@@ -105,13 +110,15 @@ fn kind(item: &InboxItem<'_>) -> usize {
         InboxItem::Permission(_) => 1,
         InboxItem::Plan(_) => 2,
         InboxItem::Orphan(_) => 3,
-        InboxItem::Review(_) => 4,
-        InboxItem::Failed(_) => 5,
-        InboxItem::Decision(_) => 6,
-        InboxItem::Wish(_) => 7,
-        InboxItem::Mail { .. } => 8,
-        InboxItem::Task(_) => 9,
-        InboxItem::Ready(_) => 10,
+        InboxItem::Death(_) => 4,
+        InboxItem::Review(_) => 5,
+        InboxItem::Failed(_) => 6,
+        InboxItem::Space { .. } => 7,
+        InboxItem::Decision(_) => 8,
+        InboxItem::Wish(_) => 9,
+        InboxItem::Mail { .. } => 10,
+        InboxItem::Task(_) => 11,
+        InboxItem::Ready(_) => 12,
     }
 }
 

@@ -50,7 +50,7 @@ impl fmt::Display for ClientError {
         match self {
             ClientError::Io(error) => write!(f, "the connection to the server failed: {error}"),
             ClientError::Closed => f.write_str("the server closed the connection"),
-            ClientError::Garbage(what) => write!(f, "the server's answer cannot be read: {what}"),
+            ClientError::Garbage(what) => write!(f, "the server's answer can't be read: {what}"),
         }
     }
 }

@@ -27,7 +27,7 @@ impl Home {
 
 fn own_socket(found: &Metadata, socket: &Path) -> io::Result<()> {
     if !found.file_type().is_socket() {
-        return Err(refused(socket, "is no socket", "remove it, and try again"));
+        return Err(refused(socket, "isn't a socket", "remove it, and try again"));
     }
     if found.uid() != own_uid() {
         let hint = "remove it, or set COMITY_HOME to another directory";
@@ -192,10 +192,10 @@ mod tests {
         fs::create_dir(&other).expect("made");
         fs::set_permissions(&other, fs::Permissions::from_mode(0o700)).expect("set");
         symlink(Home::at(&yard.home).socket(), Home::at(&other).socket()).expect("linked");
-        assert!(said(&other).expect_err("refused").contains("is no socket"));
+        assert!(said(&other).expect_err("refused").contains("isn't a socket"));
         fs::remove_file(Home::at(&other).socket()).expect("removed");
         fs::write(Home::at(&other).socket(), "").expect("written");
-        assert!(said(&other).expect_err("refused").contains("is no socket"));
+        assert!(said(&other).expect_err("refused").contains("isn't a socket"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn cannot_connect(home: &Home, error: &io::Error) -> String {
     match error.kind() {
         // It says which path, why, and what to do.
         io::ErrorKind::PermissionDenied => error.to_string(),
-        _ => format!("the server's socket {} cannot be used: {error}", home.socket().display()),
+        _ => format!("the server's socket {} can't be used: {error}", home.socket().display()),
     }
 }
 
@@ -133,11 +133,9 @@ fn start_now(home: &Home) -> Result<(), String> {
 }
 
 fn start_once(home: &Home) -> Result<StartOutcome, String> {
-    let log = open_log(home).map_err(|error| {
-        format!("the server's log {} cannot be opened: {error}", log_path(home).display())
-    })?;
-    let program =
-        std::env::current_exe().map_err(|error| format!("this program cannot be found: {error}"))?;
+    let log = open_log(home)
+        .map_err(|error| format!("the server's log {} can't be opened: {error}", log_path(home).display()))?;
+    let program = std::env::current_exe().map_err(|error| format!("this program can't be found: {error}"))?;
     let mut server = Command::new(program)
         .args(["serve", "--detached"])
         .env("COMITY_HOME", home.path())
@@ -147,8 +145,8 @@ fn start_once(home: &Home) -> Result<StartOutcome, String> {
         .stdout(Stdio::piped())
         .stderr(log)
         .spawn()
-        .map_err(|error| format!("the server cannot be started: {error}"))?;
-    let Some(said) = server.stdout.take() else { return Err("the server cannot be heard".into()) };
+        .map_err(|error| format!("the server can't be started: {error}"))?;
+    let Some(said) = server.stdout.take() else { return Err("the server can't be heard".into()) };
     let mut line = String::new();
     let heard = BufReader::new(said).read_line(&mut line);
     match (heard, line.trim()) {
@@ -165,7 +163,7 @@ fn start_once(home: &Home) -> Result<StartOutcome, String> {
             Ok(StartOutcome::Taken)
         }
         (Ok(_), problem) => Err(problem.to_owned()),
-        (Err(error), _) => Err(format!("the server cannot be heard: {error}")),
+        (Err(error), _) => Err(format!("the server can't be heard: {error}")),
     }
 }
 

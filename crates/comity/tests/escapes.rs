@@ -239,7 +239,7 @@ fn whatever_starts_comity_mcp_is_an_agents() {
     python.0.stdin.as_mut().expect("a pipe").write_all(told.as_bytes()).expect("written");
     eventually("it answered", || said.exists());
     let said = std::fs::read_to_string(said).expect("an answer");
-    assert!(said.contains("new is in the mode plan"), "{said}");
+    assert!(said.contains("new is in plan mode"), "{said}");
 }
 
 #[test]
@@ -268,9 +268,9 @@ fn plan_mode_is_not_left_by_coming_again() {
         "{BINARY} agent bye; {BINARY} agent join zed --json; sh -c '{BINARY} agent join kid --pid $$; {BINARY} mode'"
     );
     let said = ann.run(&again);
-    assert!(said.contains("kid is in the mode plan"), "{said}");
+    assert!(said.contains("kid is in plan mode"), "{said}");
     let mode = Ran::of(place.comity(&["mode", "zed"]).output().expect("comity"));
-    assert!(mode.out.contains("zed is in the mode plan"), "{mode:?}");
+    assert!(mode.out.contains("zed is in plan mode"), "{mode:?}");
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn an_orphan_with_the_name_of_an_agent_program_does_not_widen_anything() {
     ann.run(&format!("setsid -f {} -c '{line}'", claude.display()));
     eventually("it answered", || said.exists());
     let said = std::fs::read_to_string(said).expect("an answer");
-    assert!(said.contains("new is in the mode plan"), "{said}");
+    assert!(said.contains("new is in plan mode"), "{said}");
 }
 
 #[test]

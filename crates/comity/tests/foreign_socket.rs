@@ -69,7 +69,7 @@ fn check(place: &Place, listener: &UnixListener, expected: &str) {
         let ran = run(&mut command, input);
         assert_ne!(ran.code, 0, "{command:?}: {ran:?}");
         if input.is_some() {
-            assert_eq!(ran.code, 2, "a hook that cannot ask says no: {ran:?}");
+            assert_eq!(ran.code, 2, "a hook that can't ask says no: {ran:?}");
         }
         let said = format!("{}{}", ran.out, ran.err);
         assert!(said.contains(expected), "{command:?}: {said}");
@@ -118,7 +118,7 @@ fn a_link_in_place_of_the_directory_or_of_the_socket() {
     std::fs::remove_file(&place.home).expect("removed");
     private(&place.home);
     symlink(elsewhere.join("comity.sock"), place.socket()).expect("linked");
-    check(&place, &listener, "is no socket");
+    check(&place, &listener, "isn't a socket");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn small_disk(test: &str) -> Option<SmallDisk> {
     }
     let disk = SmallDisk::mount("2m");
     if disk.is_none() {
-        skip(test, "a small disk cannot be mounted here");
+        skip(test, "a small disk can't be mounted here");
     }
     disk
 }

@@ -199,7 +199,7 @@ fn whatever_goes_wrong_ends_in_a_no() {
     blocked(hook(&mut place.comity(&["hook", "claude"]), "{nope"), "no JSON");
     blocked(hook(&mut place.comity(&["hook", "claude"]), "[1, 2]"), "no object");
     blocked(hook(&mut place.comity(&["hook", "claude"]), "{}"), "names no event");
-    blocked(hook(&mut place.comity(&["hook", "nobody"]), &write), "is no agent program");
+    blocked(hook(&mut place.comity(&["hook", "nobody"]), &write), "isn't an agent program");
     let missing = payload(&place, "PreToolUse", "Write", json!({ "content": "x" }));
     assert!(
         denied(&hook(&mut place.comity(&["hook", "claude"]), &missing)).contains("not clear which files")

@@ -1,7 +1,13 @@
 //! The inbox: one list of what waits for each, and its answers.
 
+#[path = "inbox/kinds.rs"]
+mod kinds;
+#[path = "inbox/numbers.rs"]
+mod numbers;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
+#[path = "inbox/words.rs"]
+mod words;
 
 use serde_json::Value;
 use support::{Agent, BINARY, HUMAN, Place, eventually, has_program, skip};
@@ -13,7 +19,7 @@ fn entries(list: &Value) -> Vec<(String, String)> {
     entries.iter().map(|entry| (text(entry, "entry"), text(entry, "type"))).collect()
 }
 
-fn kinds(place: &Place) -> Vec<String> {
+fn kinds_of(place: &Place) -> Vec<String> {
     entries(&place.json(&["inbox"])).into_iter().map(|(_, kind)| kind).collect()
 }
 
@@ -34,14 +40,14 @@ fn place() -> (Place, Agent) {
     std::fs::create_dir_all(place.repo.join("src")).expect("made");
     std::fs::write(place.repo.join("src/left.rs"), "// half done\n").expect("written");
     place.json_as(&bob, &["agent", "bye"]);
-    eventually("the files were looked at", || kinds(&place).contains(&"orphan".to_owned()));
+    eventually("the files were looked at", || kinds_of(&place).contains(&"orphan".to_owned()));
     (place, ann)
 }
 
 #[test]
 fn everything_waits_in_one_list_and_is_answered_there() {
     let (place, ann) = place();
-    assert_eq!(kinds(&place), ["permission", "orphan", "review", "decision", "mail"]);
+    assert_eq!(kinds_of(&place), ["permission", "orphan", "review", "decision", "mail"]);
     assert_eq!(place.json(&["status"])["inbox"], 5);
     let list = place.json(&["inbox"]);
     let named = |kind: &str| {
@@ -51,7 +57,7 @@ fn everything_waits_in_one_list_and_is_answered_there() {
     assert_eq!(list["entries"][0]["blocks"], "ann");
     let shown = place.run(&["inbox"]).out;
     assert!(shown.contains("ann asks for Bash: cargo publish"), "{shown}");
-    assert!(shown.contains("comity permissions allow 1"), "{shown}");
+    assert!(shown.contains("comity permission allow 1"), "{shown}");
     assert!(shown.contains("src/left.rs  bob left uncommitted work here"), "{shown}");
     for (kind, words) in [
         ("permission", &["allow"][..]),
@@ -62,9 +68,9 @@ fn everything_waits_in_one_list_and_is_answered_there() {
         let entry = named(kind);
         let ran = place.run(&[&["inbox", &entry], words].concat());
         assert_eq!(ran.code, 0, "{kind}: {ran:?}");
-        assert!(!kinds(&place).contains(&kind.to_owned()), "{kind} is answered");
+        assert!(!kinds_of(&place).contains(&kind.to_owned()), "{kind} is answered");
     }
-    assert_eq!(kinds(&place), ["mail"]);
+    assert_eq!(kinds_of(&place), ["mail"]);
     let rejected = &place.json(&["decisions"])["decisions"][0];
     assert!(rejected.to_string().contains("\"no\""), "with its reason: {rejected}");
     assert_eq!(place.json_as(&ann, &["inbox"])["count"], 1, "an agent has an inbox of its own");
@@ -78,8 +84,8 @@ fn an_answer_that_cannot_be_meant_changes_nothing() {
     assert_eq!(refused(&["inbox", "p99", "allow", "--json"]), "not_found");
     let own = place.run_as(&ann, &["inbox", "p1", "allow", "--json"]);
     assert_eq!(own.refusal()["code"], "not_found", "it waits for somebody else");
-    assert_eq!(kinds(&place).len(), 5);
-    // The number alone means one thing only if one thing has it.
+    assert_eq!(kinds_of(&place).len(), 5);
+    // The number alone means one thing only if one thing has it, or it is the line that was seen last.
     assert_eq!(refused(&["inbox", "1", "allow", "--json"]), "bad_input");
 }
 
@@ -202,7 +208,7 @@ fn a_task_keeps_what_was_said_of_earlier_attempts() {
     assert_eq!((&history[0]["how"], &history[1]["how"]), (&"sent_back".into(), &"died".into()), "{history}");
     let shown = place.run(&["task", "get", "parser"]).out;
     assert!(
-        shown.contains("attempt 1 (ann): sent back by the human: \"the tests fail on empty input\""),
+        shown.contains("attempt 1 (ann): sent back by you: \"the tests fail on empty input\""),
         "{shown}"
     );
     let prompt = place.json_as(&bob, &["task", "claim", "parser"])["prompt"].to_string();

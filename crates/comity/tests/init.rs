@@ -113,7 +113,7 @@ fn programs_are_connected_proven_and_let_go() {
         shown.out.contains("+") && shown.out.contains("comity-hook' claude"),
         "the change is shown: {shown:?}"
     );
-    assert!(shown.out.contains("gap"), "and what it cannot close: {shown:?}");
+    assert!(shown.out.contains("gap"), "and what it can't close: {shown:?}");
     assert_eq!(user.text(".claude/settings.json"), CLAUDE, "nothing was changed");
     assert!(!user.pre_commit().exists());
 

@@ -71,6 +71,42 @@ fn an_agent_is_shown_with_what_it_has_changed() {
 }
 
 #[test]
+fn what_git_alone_did_in_its_own_worktree_is_an_agents_too() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let tree = place.json_as(&ann, &["worktree", "add", "login"]);
+    let path = tree["path"].as_str().expect("a path").to_owned();
+    let git = |words: &[&str]| {
+        let done = place.program("git").arg("-C").arg(&path).args(words).status().expect("git");
+        assert!(done.success(), "{words:?}");
+    };
+    std::fs::write(format!("{path}/plain.rs"), "fn plain() {}\n").expect("written");
+    git(&["add", "plain.rs"]);
+    git(&["-c", "core.hooksPath=", "commit", "-qm", "By git alone"]);
+    std::fs::write(format!("{path}/unlocked.rs"), "fn unlocked() {}\n").expect("written");
+    std::fs::write(place.repo.join("not-hers.rs"), "x\n").expect("written");
+    let shown = place.json(&["show", "ann"]);
+    assert_eq!(shown["commits"][0]["subject"], "By git alone", "{shown}");
+    assert_eq!(shown["uncommitted"][0]["files"], serde_json::json!(["unlocked.rs"]), "{shown}");
+    let diff = place.run(&["diff", "ann"]).out;
+    for part in ["on comity/login by ann: By git alone (1 file)", "+fn plain() {}", "+fn unlocked() {}"] {
+        assert!(diff.contains(part), "{part}: {diff}");
+    }
+    assert!(!diff.contains("not-hers"), "{diff}");
+    // What comity commit made is there once.
+    std::fs::write(format!("{path}/both.rs"), "fn both() {}\n").expect("written");
+    let here = |words: &[&str]| {
+        let mut command = place.comity_as(&ann, words);
+        let ran = support::Ran::of(command.current_dir(&path).output().expect("it runs"));
+        assert_eq!(ran.code, 0, "{ran:?}");
+    };
+    here(&["lock", "both.rs"]);
+    here(&["commit", "-m", "By Comity"]);
+    let commits = place.json(&["diff", "ann"])["commits"].as_array().expect("commits").len();
+    assert_eq!(commits, 2);
+}
+
+#[test]
 fn what_was_changed_for_a_task_is_what_its_worker_committed_meanwhile() {
     let place = Place::new();
     let ann = place.join(&["ann"]);

@@ -88,7 +88,7 @@ fn a_socket_that_a_dead_server_left_is_replaced() {
     let ann = place.join(&["ann"]);
     place.json_as(&ann, &["lock", "src/a.rs"]);
     place.kill_server();
-    assert!(place.socket().exists(), "a killed server cannot clean up");
+    assert!(place.socket().exists(), "a killed server can't clean up");
     assert_eq!(place.json(&["locks"])["total"], 1, "the next command starts the next server");
     assert_eq!(place.log_of("server_started").len(), 2);
 }

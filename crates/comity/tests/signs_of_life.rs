@@ -62,7 +62,7 @@ fn an_idle_agent_that_runs_a_command_is_at_work_again() {
     place.json_as(&ann, &["idle", "wrote the login page"]);
     for looks in ["ls", "comity next --wait 1m", "comity mail read"] {
         hook_of(&place, &ann, "PreToolUse", looks);
-        assert_eq!(state().as_deref(), Some("idle"), "{looks} is no work");
+        assert_eq!(state().as_deref(), Some("idle"), "{looks} isn't work");
     }
     hook_of(&place, &ann, "PreToolUse", "make");
     assert_eq!(state().as_deref(), Some("running"));

@@ -7,6 +7,7 @@ mod files;
 mod hops;
 mod lexer;
 mod machine;
+mod phrases;
 mod rings;
 mod shape;
 mod shell;
@@ -61,6 +62,7 @@ const RULES: &[Rule] = &[
     Rule { name: "allow", check: words::allow },
     Rule { name: "placeholders", check: words::placeholders },
     Rule { name: "markers", check: words::markers },
+    Rule { name: "phrases", check: phrases::phrases },
     Rule { name: "sleeps", check: test_habits::sleeps },
     Rule { name: "clocks", check: test_habits::clocks },
     Rule { name: "ports", check: test_habits::ports },

@@ -89,7 +89,7 @@ mod tests {
             - *engine* (b): sleeps.
             - *gone* (c): does nothing.
             ## Next
-            - *other* (d): is no thread.
+            - *other* (d): isn't a thread.
             == crates/a/src/b.rs
             fn run() { std::thread::Builder::new().name(\"engine\".into()).spawn(run) }
             fn walk() { std::thread::Builder::new()

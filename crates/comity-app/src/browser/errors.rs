@@ -17,7 +17,7 @@ pub(crate) fn failure(error: BrowserError) -> Failure {
             ("no_browser", "look at the server's log, or ask: comity doctor".to_owned())
         }
         BrowserError::Died => {
-            ("browser_died", "try again: it is started anew, and your tabs are opened again".to_owned())
+            ("browser_died", "try again: it is restarted, and your tabs are opened again".to_owned())
         }
         BrowserError::Timeout { .. } => {
             ("timeout", "give it more time with timeout, in ms, 300000 at most".to_owned())
@@ -64,7 +64,7 @@ pub(crate) fn told(error: &BrowserError) -> String {
             format!("the page shows a dialog ({}: {}); answer it first", in_a_line(kind), quote(message))
         }
         BrowserError::Script { message } => format!("the script failed: {}", quote(message)),
-        BrowserError::NotClickable { why } => format!("the element cannot be used: {}", quote(why)),
+        BrowserError::NotClickable { why } => format!("the element can't be used: {}", quote(why)),
         BrowserError::NotLoaded { url, why } => {
             format!("{} could not be loaded: {}", quote(url), in_a_line(why))
         }

@@ -6,6 +6,7 @@ pub const DEFAULTS: &[(&str, &str)] = &[
     ("agent.max", "8"),
     ("agent.disconnect_grace", "\"5s\""),
     ("lock.ttl", "\"5m\""),
+    ("pool.reservation", "\"30s\""),
     ("log.keep_segments", "(all are kept)"),
     ("guard.auto_lock", "true"),
     ("guard.permissions", "false"),
@@ -17,6 +18,7 @@ pub const DEFAULTS: &[(&str, &str)] = &[
     ("git.hung_after", "\"30s\""),
     ("worktree.dir", "(beside the repository)"),
     ("worktree.ready", "1"),
+    ("worktree.trash_days", "7"),
     ("worktree.create_hook", "[]"),
     ("worktree.remove_hook", "[]"),
     ("browser.path", "(firefox-esr or firefox on the PATH)"),
@@ -74,6 +76,9 @@ mod tests {
         assert_eq!(default("agent.timeout"), limits::AGENT_TIMEOUT);
         assert_eq!(default("agent.disconnect_grace"), limits::DISCONNECT_GRACE);
         assert_eq!(default("lock.ttl"), limits::LOCK_TTL);
+        assert_eq!(default("pool.reservation"), limits::SLOT_RESERVATION_TTL);
+        let days = comity_git::worktree::TRASH_KEPT_FOR.as_secs() / (24 * 60 * 60);
+        assert!(DEFAULTS.contains(&("worktree.trash_days", &*days.to_string())));
         assert!(DEFAULTS.contains(&("agent.max", &*limits::AGENT_LIMIT.to_string())));
     }
 }

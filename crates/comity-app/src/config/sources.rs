@@ -23,7 +23,9 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     }
     for (name, section, key) in ENVIRONMENT {
         let Some(text) = env(name).filter(|text| !text.is_empty()) else { continue };
-        let setting = toml::Table::from_iter([((*key).to_owned(), value(&text))]);
+        // A number of milliseconds says so in its name.
+        let written = if name.ends_with("_MS") { format!("{text}ms") } else { text.clone() };
+        let setting = toml::Table::from_iter([((*key).to_owned(), value(&written))]);
         let table = toml::Table::from_iter([((*section).to_owned(), setting.into())]);
         sources.push(Source::Variable { name, text, table });
     }

@@ -265,7 +265,7 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection, String> {
     let mode: String =
         connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(describe)?;
     if mode != "wal" {
-        return Err(format!("{}: this file system cannot hold the log (no write-ahead log)", path.display()));
+        return Err(format!("{}: this file system can't hold the log (no write-ahead log)", path.display()));
     }
     for (pragma, value) in [
         ("synchronous", "NORMAL"),

@@ -103,6 +103,6 @@ impl SqliteLog {
                 connection.execute("INSERT OR REPLACE INTO written_by VALUES (1, ?1, ?2)", (newest, version))
             })
             .map(drop)
-            .map_err(|error| format!("the log cannot be signed: {error}"))
+            .map_err(|error| format!("the log can't be signed: {error}"))
     }
 }

@@ -84,7 +84,7 @@ impl UnlockedWrites {
         if self.app.watch().set_blind(checkout.common_dir(), problem)
             && let Some(problem) = problem
         {
-            (self.on_trouble)(&format!("commits cannot be judged: {problem}"));
+            (self.on_trouble)(&format!("commits can't be judged: {problem}"));
         }
     }
 

@@ -61,7 +61,7 @@ impl McpClient {
         command.args(["mcp", "--name", "measured"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = stage.spawn(&mut command)?;
         let pipes = process.child().stdin.take().zip(process.child().stdout.take());
-        let (stdin, stdout) = pipes.ok_or("comity mcp cannot be talked to")?;
+        let (stdin, stdout) = pipes.ok_or("comity mcp can't be talked to")?;
         let mut client = McpClient { process, stdin, stdout: BufReader::new(stdout), line: String::new() };
         let about = json!({ "name": "bench", "version": "1" });
         let params = json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": about });

@@ -93,7 +93,7 @@ impl Registry {
         let mut node = Command::new("node");
         node.args(["server.mjs", "registry.db"]).current_dir(&dir);
         let mut process = stage.spawn(node.stdin(Stdio::null()).stdout(Stdio::piped()))?;
-        let said = process.child().stdout.take().ok_or("node cannot be heard")?;
+        let said = process.child().stdout.take().ok_or("node can't be heard")?;
         let mut line = String::new();
         BufReader::new(said).read_line(&mut line).map_err(|error| error.to_string())?;
         let port: u16 = line.trim().parse().map_err(|_| "node did not start the registry".to_owned())?;
@@ -145,7 +145,7 @@ fn install(stage: &BenchEnv, dir: &Path) -> Result<(), String> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let mut npm = stage.spawn(&mut npm).map_err(|problem| format!("npm cannot be run ({problem})"))?;
+    let mut npm = stage.spawn(&mut npm).map_err(|problem| format!("npm can't be run ({problem})"))?;
     let start = Instant::now();
     loop {
         match npm.child().try_wait().map_err(|error| error.to_string())? {

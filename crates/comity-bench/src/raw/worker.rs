@@ -55,13 +55,13 @@ fn start(stage: &BenchEnv, task: &WorkerTask) -> Result<(OwnedProcess, WorkerOut
     let mut command = stage.command(stage.own(), stage.dir());
     command.args(["all", "--raw-worker"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut worker = stage.spawn(&mut command)?;
-    let heard = worker.child().stdout.take().ok_or("a worker cannot be heard")?;
+    let heard = worker.child().stdout.take().ok_or("a worker can't be heard")?;
     say(&mut worker, &serde_json::to_string(task).map_err(|error| error.to_string())?)?;
     Ok((worker, BufReader::new(heard)))
 }
 
 fn say(worker: &mut OwnedProcess, line: &str) -> Result<(), String> {
-    let stdin = worker.child().stdin.as_mut().ok_or("a worker cannot be told")?;
+    let stdin = worker.child().stdin.as_mut().ok_or("a worker can't be told")?;
     writeln!(stdin, "{line}").map_err(|error| error.to_string())
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn wait(
     deadline: &Deadline,
 ) -> Result<()> {
     let watch = DirWatch::begin(profile, process)
-        .map_err(|error| BrowserError::not_started(format!("its profile cannot be watched: {error}")))?;
+        .map_err(|error| BrowserError::not_started(format!("its profile can't be watched: {error}")))?;
     loop {
         if names.iter().any(|name| profile.join(name).exists()) {
             return Ok(());

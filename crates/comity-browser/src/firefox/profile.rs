@@ -112,7 +112,7 @@ const PREFERENCES: &[(&str, &str)] = &[
 /// Makes the profile, readable by nobody else, and writes its settings.
 pub(crate) fn prepare(profile: &Path) -> Result<()> {
     let failed = |error: std::io::Error| {
-        BrowserError::not_started(format!("the profile {} cannot be used: {error}", profile.display()))
+        BrowserError::not_started(format!("the profile {} can't be used: {error}", profile.display()))
     };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(profile).map_err(failed)?;
     // Whoever owns it can enter it, and everything that Firefox is driven by is in there.
@@ -142,7 +142,7 @@ pub(crate) fn recorded(profile: &Path) -> Option<FirefoxProcess> {
 /// Writes down which Firefox runs with this profile.
 pub(crate) fn record(profile: &Path, process: &FirefoxProcess) -> Result<()> {
     let failed = |error: std::io::Error| {
-        BrowserError::not_started(format!("it cannot be written down in {}: {error}", profile.display()))
+        BrowserError::not_started(format!("it can't be written down in {}: {error}", profile.display()))
     };
     let text = serde_json::to_string(process).map_err(|error| failed(error.into()))?;
     // Under another name first: a half-written record would be a Firefox that nobody finds again.

@@ -17,7 +17,7 @@ const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 /// Finds Firefox: the program that is named, else `firefox-esr` or `firefox` on the PATH.
 pub fn find_firefox(path: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = path {
-        let looked_for = format!("{} is no program that can be run", path.display());
+        let looked_for = format!("{} isn't a program that can be run", path.display());
         return if is_program(path) { Ok(path.into()) } else { Err(BrowserError::NoBrowser { looked_for }) };
     }
     let search = std::env::var_os("PATH").unwrap_or_default();
@@ -79,7 +79,7 @@ mod tests {
         };
         put(one.path().join("firefox-esr"), 0o600);
         let firefox = put(one.path().join("firefox"), 0o700);
-        assert_eq!(find_on(&search), Some(firefox), "what cannot be run is no program");
+        assert_eq!(find_on(&search), Some(firefox), "what can't be run isn't a program");
         let esr = put(two.path().join("firefox-esr"), 0o700);
         assert_eq!(find_on(&search), Some(esr));
     }

@@ -224,7 +224,7 @@ impl Tab {
         let limit = if frames_above > 0 { collecting.deadline.at_most(FRAME) } else { collecting.deadline };
         let answer = script::call(&self.shared, context, "outline", &args, &about, &limit)?;
         let told: ScriptOutline = serde_json::from_value(answer.value)
-            .map_err(|error| BrowserError::invalid(format!("the outline cannot be read: {error}")))?;
+            .map_err(|error| BrowserError::invalid(format!("the outline can't be read: {error}")))?;
         self.memory().given(context, told.first_new, told.next);
         collecting.page.get_or_insert((told.title, told.url));
         collecting.is_cut |= told.is_full;

@@ -96,9 +96,9 @@ fn problem(error: ParseError) -> String {
         }
         ParseError::EmptyHost => "it has no host".into(),
         ParseError::IdnaError | ParseError::InvalidDomainCharacter => "there is no host of that name".into(),
-        ParseError::InvalidIpv4Address => "this is no IPv4 address".into(),
-        ParseError::InvalidIpv6Address => "this is no IPv6 address".into(),
-        ParseError::InvalidPort => "this is no port".into(),
+        ParseError::InvalidIpv4Address => "this isn't an IPv4 address".into(),
+        ParseError::InvalidIpv6Address => "this isn't an IPv6 address".into(),
+        ParseError::InvalidPort => "this isn't a port".into(),
         other => other.to_string(),
     }
 }

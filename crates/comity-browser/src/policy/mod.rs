@@ -136,7 +136,7 @@ impl Policy {
 
 impl HostRule {
     fn parse(text: &str) -> Result<HostRule> {
-        let wrong = |why: &str| BrowserError::invalid(format!("{text:?} is no domain: {why}"));
+        let wrong = |why: &str| BrowserError::invalid(format!("{text:?} isn't a domain: {why}"));
         let text_of_rule = text.trim();
         if text_of_rule == "*" {
             return Ok(HostRule::All);

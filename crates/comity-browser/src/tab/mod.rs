@@ -241,7 +241,7 @@ impl Tab {
             ElementTarget::Css(_) => Ok((self.state.id.0.clone(), script::target_json(target, None))),
             ElementTarget::Ref(reference) => {
                 let number = number_of(reference).ok_or_else(|| {
-                    BrowserError::invalid(format!("{reference:?} is no reference; they are like e12"))
+                    BrowserError::invalid(format!("{reference:?} isn't a reference; they are like e12"))
                 })?;
                 let context = self.memory().context_of(number).map(str::to_owned);
                 // A frame that is gone has taken its elements with it.

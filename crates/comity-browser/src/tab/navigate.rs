@@ -170,7 +170,7 @@ fn in_words(code: &str) -> &'static str {
         ("deniedPortAccess", "this port is not for web pages"),
         ("OFFLINE", "the browser is offline"),
         ("REDIRECT_LOOP", "it redirects in a circle"),
-        ("MALFORMED_URI", "this is no address"),
+        ("MALFORMED_URI", "this isn't an address"),
         ("SEC_ERROR", "its certificate is not trusted"),
         ("SSL_ERROR", "its encryption failed"),
         ("ABORT", "the navigation was stopped"),

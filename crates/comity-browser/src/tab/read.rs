@@ -100,5 +100,5 @@ impl Tab {
 }
 
 pub(super) fn unreadable(error: serde_json::Error) -> BrowserError {
-    BrowserError::invalid(format!("the page's answer cannot be read: {error}"))
+    BrowserError::invalid(format!("the page's answer can't be read: {error}"))
 }

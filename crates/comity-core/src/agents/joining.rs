@@ -22,7 +22,7 @@ pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::bad_input(
-        format!("{name:?} cannot be {what}"),
+        format!("{name:?} can't be {what}"),
         format!(
             "use 1 to {NAME_CHARS_MAX} letters, digits, '.', '_' or '-', beginning with a letter or digit"
         ),

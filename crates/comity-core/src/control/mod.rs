@@ -191,6 +191,9 @@ pub enum ControlEvent {
 pub struct Shutdown {
     pub agent: AgentId,
     pub by: Principal,
+    /// When it was asked.
+    #[serde(default)]
+    pub since: Timestamp,
     /// When it is ended all the same.
     pub until: Timestamp,
 }

@@ -72,7 +72,7 @@ fn request_shutdown(
 ) -> Result<Vec<Event>, Refusal> {
     may_shut_down(world, who, agent, reason.as_deref())?;
     if !(SHUTDOWN_WAIT_MIN..=SHUTDOWN_WAIT_MAX).contains(&within) {
-        let problem = format!("{within} is no time to wait for an answer");
+        let problem = format!("{within} isn't a time to wait for an answer");
         return Err(Refusal::bad_input(problem, format!("use {SHUTDOWN_WAIT_MIN} to {SHUTDOWN_WAIT_MAX}")));
     }
     if let Some((request, _)) = world.shutdowns.of(agent) {
@@ -91,7 +91,7 @@ fn may_shut_down(world: &World, who: Principal, agent: AgentId, reason: Option<&
     check_reason(reason)?;
     if who == Principal::Agent(agent) {
         return Err(Refusal::bad_input(
-            "you cannot ask yourself to end",
+            "you can't ask yourself to end",
             format!("say goodbye: {}", call(calls::AGENT_BYE, [])),
         ));
     }
@@ -133,7 +133,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
     match event {
         ControlEvent::ShutdownRequested { request, agent, reason, within } => {
             let until = world.now.plus(*within);
-            let asked = Shutdown { agent: *agent, by: record.by, until };
+            let asked = Shutdown { agent: *agent, by: record.by, since: world.now, until };
             world.shutdowns.last = *request;
             world.shutdowns.open.insert(*request, asked);
             world.deadlines.set(Due::Shutdown(*request), Some(until));

@@ -48,10 +48,10 @@ impl fmt::Display for Control {
             Control::PlanApprovalResponse { approved, mode, feedback, .. } => {
                 let said = if *approved { "your plan was approved" } else { "your plan was rejected" };
                 f.write_str(said)?;
-                mode.map_or(Ok(()), |mode| write!(f, "; go on in the mode {}", mode.word()))?;
+                mode.map_or(Ok(()), |mode| write!(f, "; go on in {} mode", mode.word()))?;
                 feedback.as_deref().map_or(Ok(()), |feedback| write!(f, ": {feedback}"))
             }
-            Control::ModeSet { mode, by } => write!(f, "you are in the mode {} now, by {by}", mode.word()),
+            Control::ModeSet { mode, by } => write!(f, "you are in {} mode now, by {by}", mode.word()),
             Control::TeamPermissionUpdate { team, rule } => write!(f, "a rule for all of {team}: {rule}"),
             Control::IdleNotification { agent, idle_reason, summary, completed_task_id, .. } => {
                 let why = match idle_reason {

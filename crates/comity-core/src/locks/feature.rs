@@ -352,7 +352,8 @@ impl FeatureEvent for LockEvent {
             }
             LockEvent::WaitStarted { who, wants, wait, .. } => {
                 let paths: Vec<String> = wants.iter().map(|wanted| wanted.pattern.readable()).collect();
-                format!("{} is waiting for {}, for up to {wait}", name(who), paths.join(", "))
+                let waits = telling.does(*who, "is waiting", "are waiting");
+                format!("{waits} for {}, for up to {wait}", paths.join(", "))
             }
             LockEvent::WaitEnded { ticket, ending } => match ending {
                 WaitEnding::Granted { .. } => format!("wait {ticket} was granted"),

@@ -58,7 +58,7 @@ fn check(draft: &LetterDraft) -> Result<(), Refusal> {
 fn thread(world: &World, who: Principal, draft: &LetterDraft, id: LetterId) -> Result<Box<str>, Refusal> {
     let Some(named) = draft.thread.as_deref() else { return Ok(id.to_string().into()) };
     if named.is_empty() || named.chars().count() > THREAD_CHARS_MAX || named.chars().any(char::is_control) {
-        let problem = "this cannot be the name of a thread";
+        let problem = "this can't be the name of a thread";
         return Err(Refusal::bad_input(problem, format!("use 1 to {THREAD_CHARS_MAX} plain characters")));
     }
     let answered = named.parse().ok().and_then(|letter| world.mail.get(letter));

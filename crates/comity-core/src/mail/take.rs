@@ -28,7 +28,7 @@ pub(super) fn take(
     lease: Millis,
 ) -> Result<Vec<Event>, Refusal> {
     if !(MAIL_LEASE_MIN..=MAIL_LEASE_MAX).contains(&lease) {
-        let problem = format!("{lease} is no time for mail to arrive");
+        let problem = format!("{lease} isn't a time for mail to arrive");
         return Err(Refusal::bad_input(problem, format!("use {MAIL_LEASE_MIN} to {MAIL_LEASE_MAX}")));
     }
     let Some(mailbox) = world.mail.of(who) else { return Ok(vec![]) };

@@ -131,7 +131,7 @@ impl ToolCall {
             return Err(Refusal::bad_input(problem, "do it in smaller steps"));
         }
         match self.tool.is_empty() || self.tool.chars().any(char::is_control) {
-            true => Err(Refusal::bad_input(format!("{:?} is no tool", self.tool), "name the tool")),
+            true => Err(Refusal::bad_input(format!("{:?} isn't a tool", self.tool), "name the tool")),
             false => Ok(()),
         }
     }

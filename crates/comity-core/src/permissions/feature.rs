@@ -146,7 +146,7 @@ impl FeatureEvent for PermissionEvent {
             }
             PermissionEvent::RuleAdded { rule } => format!("{} added rule {}: {rule}", telling.by(), rule.id),
             PermissionEvent::RuleRemoved { rule, text } => format!("rule {rule} was removed: {text}"),
-            PermissionEvent::RulePassedOn { rule, to } => format!("rule {rule} is {}'s now", name(*to)),
+            PermissionEvent::RulePassedOn { rule, to } => format!("rule {rule} now belongs to {}", name(*to)),
             PermissionEvent::ModeSet { agent: id, mode, by } => {
                 format!("{} put {} in {} mode", name(*by), agent(*id), mode.word())
             }

@@ -52,7 +52,7 @@ pub(super) fn set(
     if who == Principal::Agent(agent) {
         if mode > now {
             return Err(Refusal::NotAllowed {
-                problem: format!("you are in the mode {}, and may not widen it yourself", now.word()),
+                problem: format!("you are in {} mode, and may not widen it yourself", now.word()),
                 hint: format!("ask {}", world.name_of(super::answerer_of(world, agent))),
             });
         }
@@ -74,7 +74,7 @@ pub(super) fn within(world: &World, who: Principal, mode: Mode) -> Result<(), Re
     match mode > own {
         false => Ok(()),
         true => Err(Refusal::NotAllowed {
-            problem: format!("you are in the mode {} yourself, and {} is wider", own.word(), mode.word()),
+            problem: format!("you are in {} mode yourself, and {} is wider", own.word(), mode.word()),
             hint: "ask the human, or choose a narrower one".into(),
         }),
     }

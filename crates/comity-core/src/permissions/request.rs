@@ -160,7 +160,7 @@ pub(super) fn request(
     call.check()?;
     if !(PERMISSION_WAIT_MIN..=PERMISSION_WAIT_MAX).contains(&wait) {
         let hint = format!("wait from {PERMISSION_WAIT_MIN} to {PERMISSION_WAIT_MAX}");
-        return Err(Refusal::bad_input(format!("an answer cannot be waited for {wait}"), hint));
+        return Err(Refusal::bad_input(format!("an answer can't be waited for {wait}"), hint));
     }
     if standing(world, asker, call).is_some() || judge(world, asker, call) != Judgement::Escalated {
         return Ok(vec![]);
@@ -177,7 +177,7 @@ pub(super) fn request(
     // Whoever answers must have seen it.
     if call.input.is_empty() {
         let problem =
-            format!("an input of more than {PERMISSION_INPUT_BYTES_MAX} bytes cannot be shown to be allowed");
+            format!("an input of more than {PERMISSION_INPUT_BYTES_MAX} bytes can't be shown to be allowed");
         return Err(Refusal::bad_input(problem, "do it in smaller steps"));
     }
     let id = RequestId(world.permissions.last + 1);
@@ -270,7 +270,7 @@ fn no(world: &World, id: RequestId, state: &RequestState) -> Refusal {
         RequestState::Lapsed => {
             (format!("request {id} was allowed, but not used in time"), "ask again".into())
         }
-        RequestState::Allowed { .. } => (format!("request {id} is allowed no more"), "ask again".into()),
+        RequestState::Allowed { .. } => (format!("request {id} is no longer allowed"), "ask again".into()),
         RequestState::Used { .. } => {
             (format!("request {id} was allowed once, and is used up"), "ask again for another time".into())
         }
@@ -291,7 +291,7 @@ pub(super) fn withdraw(
         None => Err(unknown(id)),
         Some(request) if request.state.is_settled() => Ok(vec![]),
         Some(_) => {
-            Ok(vec![PermissionEvent::Withdrawn { request: id, cause: "its asker needs it no more".into() }])
+            Ok(vec![PermissionEvent::Withdrawn { request: id, cause: "its asker no longer needs it".into() }])
         }
     }
 }

@@ -155,7 +155,7 @@ pub(super) fn add(
         }
     }
     if tool.is_empty() || tool.len() > PERMISSION_TOOL_BYTES_MAX || tool.chars().any(|c| c.is_whitespace()) {
-        return Err(Refusal::bad_input(format!("{tool:?} is no tool"), "name a tool, or * for every tool"));
+        return Err(Refusal::bad_input(format!("{tool:?} isn't a tool"), "name a tool, or * for every tool"));
     }
     if tool == EVERY_TOOL && pattern.is_some() {
         let problem = "a rule about every tool has no pattern";

@@ -122,31 +122,36 @@ impl FeatureEvent for PoolEvent {
                 format!("{by} extended slot {slot} of {pool} to {ttl} from now")
             }
             PoolEvent::Queued { who, wait: Some(wait), .. } => {
-                format!("{} is waiting for a slot of {pool}, for up to {wait}", name(who))
+                let waits = telling.does(*who, "is waiting", "are waiting");
+                format!("{waits} for a slot of {pool}, for up to {wait}")
             }
-            PoolEvent::Queued { who, wait: None, .. } => format!("{} asks for space in {pool}", name(who)),
+            PoolEvent::Queued { who, wait: None, .. } => format!("{} asked for space in {pool}", name(who)),
             PoolEvent::Asked { holder, waiter, .. } => {
-                format!("{} is asked for a slot of {pool}: {} waits", name(holder), name(waiter))
+                let waits = telling.does(*waiter, "is waiting", "are waiting");
+                format!("asked {} for a slot of {pool}: {waits}", name(holder))
             }
             PoolEvent::Reserved { who, lasts, .. } => {
                 format!("a slot of {pool} is reserved for {} for {lasts}", name(who))
             }
             PoolEvent::ReservationLapsed { who, .. } => {
-                format!("{} did not use its reservation of {pool} in time, and is first in line", name(who))
+                format!(
+                    "the slot of {pool} kept for {} was not taken in time; first in line again",
+                    name(who)
+                )
             }
             PoolEvent::PlaceLeft { who, ending, .. } => {
                 let how = match ending {
                     PlaceEnding::Granted { slot } => {
-                        return format!("{} was served with slot {slot} of {pool}", name(who));
+                        return format!("{} got slot {slot} of {pool}", name(who));
                     }
-                    PlaceEnding::TimedOut => "in vain",
-                    PlaceEnding::Cancelled => "no more: it gave up",
-                    PlaceEnding::AskerEnded => "no more: it ended",
-                    PlaceEnding::Lapsed => "no more: it did not use its second reservation in time",
-                    PlaceEnding::PoolClosed => "no more: the pool was closed",
-                    PlaceEnding::PoolShrunk => "no more: the pool was made smaller",
+                    PlaceEnding::TimedOut => "the time was up",
+                    PlaceEnding::Cancelled => "no longer needed",
+                    PlaceEnding::AskerEnded => "ended",
+                    PlaceEnding::Lapsed => "a second reservation was not used in time",
+                    PlaceEnding::PoolClosed => "the pool was closed",
+                    PlaceEnding::PoolShrunk => "the pool was made smaller",
                 };
-                format!("{} waits for {pool} {how}", name(who))
+                format!("{} stopped waiting for {pool}: {how}", name(who))
             }
             PoolEvent::HandedOver { slot, from, to, reason, .. } => {
                 format!(

@@ -7,9 +7,13 @@ use serde::Serialize;
 use super::PoolKind;
 use super::table::Pool;
 use crate::ids::Principal;
+use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::world::World;
+
+/// How long a hint proposes to wait.
+const WAIT: &str = "60s";
 
 /// How full a pool is, as somebody sees it for whom there is no slot.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -66,9 +70,17 @@ impl PoolUse {
         };
         let (own, others, waiting) = (self.own, self.others, self.waiting);
         let one_of_yours = if own > 0 { ", free one of yours" } else { "" };
+        let wait = || ("wait", WAIT.into());
+        let (wait, request) = match self.is_tabs {
+            true => (call("tab_open", [("url", "URL".into()), wait()]), call("tab_request", [])),
+            false => {
+                let pool = || ("pool", self.pool.as_str().into());
+                (call("lease", [pool(), wait()]), call("lease_request", [pool()]))
+            }
+        };
         format!(
-            "{waited}you have {own}, others {others}{whose}, {waiting} waiting; wait in line{one_of_yours}, or ask for \
-             space"
+            "{waited}you have {own}, others {others}{whose}, {waiting} waiting; wait in line: {wait}{one_of_yours}; or \
+             ask for space: {request}"
         )
     }
 }

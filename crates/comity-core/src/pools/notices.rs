@@ -72,10 +72,12 @@ impl fmt::Display for PoolTold {
             ),
             PoolTold::ReservationLapsed { pool, in_line: false } => write!(
                 f,
-                "your reservation of a slot of {pool} lapsed for the second time: you wait no more, ask again if you \
+                "your reservation of a slot of {pool} lapsed for the second time: you are no longer waiting, ask again if you \
                  need one"
             ),
-            PoolTold::Closed { pool } => write!(f, "the pool {pool} was closed: you wait for it no more"),
+            PoolTold::Closed { pool } => {
+                write!(f, "the pool {pool} was closed, so you are no longer waiting for it")
+            }
             PoolTold::Given { slot, by, reason } => {
                 let because =
                     reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();

@@ -6,7 +6,7 @@ use super::take::find;
 use super::{PlaceState, QueuePlace, SlotId};
 use crate::event::Event;
 use crate::ids::{Principal, Ticket};
-use crate::limits::{POOL_PLACES_MAX, SLOT_RESERVATION_TTL};
+use crate::limits::POOL_PLACES_MAX;
 use crate::refusal::Refusal;
 use crate::world::World;
 
@@ -21,7 +21,7 @@ fn serve_head(world: &World, pool: &Pool) -> Option<Vec<Event>> {
     let place = pool.in_line().next()?;
     let (name, ticket, who) = (pool.name.clone(), place.ticket, place.who);
     let PlaceState::Waiting { label, ttl, .. } = &place.state else {
-        let lasts = SLOT_RESERVATION_TTL;
+        let lasts = world.patience.slot_reservation;
         return Some(vec![Event::Pool(PoolEvent::Reserved { pool: name, ticket, who, lasts })]);
     };
     let slot = SlotId(world.pools.last.0 + 1);

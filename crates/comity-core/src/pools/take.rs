@@ -78,7 +78,7 @@ fn configure(
     match known {
         Some(pool) if (pool.kind, pool.capacity) == (kind, capacity) => return Ok(vec![]),
         Some(pool) if pool.kind != kind && pool.used() > 0 => {
-            let problem = format!("slots of {name} are held, and it cannot become something else");
+            let problem = format!("slots of {name} are held, and it can't become something else");
             return Err(Refusal::NotAllowed { problem, hint: "free them first".into() });
         }
         None if capacity == 0 => return Ok(vec![]),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ReturnCause, Task, TaskEvent};
+use super::{ReturnCause, Task, TaskEvent, TaskState};
 use crate::event::Record;
 use crate::ids::Principal;
 use crate::limits::{PAST_ATTEMPTS_MAX, PAST_REASON_BYTES_MAX};
@@ -48,13 +48,26 @@ pub enum AttemptEnd {
     },
 }
 
+/// The last attempt, if whoever made it ended over it and nobody has the task since.
+pub(super) fn left<'p>(state: &TaskState, past: &'p [PastAttempt]) -> Option<&'p PastAttempt> {
+    let is_nobodys = matches!(state, TaskState::Open { claim: None });
+    past.last().filter(|last| is_nobodys && last.end == AttemptEnd::Died)
+}
+
+impl Task {
+    /// The last attempt, if whoever made it ended over it and nobody has the task since.
+    pub fn left(&self) -> Option<&PastAttempt> {
+        left(&self.state, &self.past)
+    }
+}
+
 /// Remembers the attempt that an event ends, if that attempt came to nothing. The task is as it was before.
 pub(super) fn remember(task: &mut Task, record: &Record, at: Timestamp, event: &TaskEvent) {
     let Some(by) = task.state.worker() else { return };
     let end = match event {
         TaskEvent::SentBack { reason, .. } => {
             let evidence = match &task.state {
-                super::TaskState::InReview { evidence, .. } => short(evidence),
+                TaskState::InReview { evidence, .. } => short(evidence),
                 _ => Box::default(),
             };
             AttemptEnd::SentBack { by: record.by, reason: short(reason), evidence }

@@ -106,7 +106,7 @@ impl TaskTable {
         self.owned.values().flatten().filter_map(|number| self.by_number.get(number))
     }
 
-    /// Those in review, and those that failed: somebody has to decide about them.
+    /// Those in review, that failed, or whose worker ended: somebody has to decide about them.
     pub fn undecided(&self) -> impl Iterator<Item = &Task> {
         self.undecided.iter().filter_map(|number| self.by_number.get(number))
     }
@@ -156,7 +156,7 @@ impl TaskTable {
             self.owned.entry(owner).or_default().insert(task.number);
         }
         self.last_number = self.last_number.max(task.number);
-        if is_undecided(&task.state) {
+        if is_undecided(&task.state, &task.past) {
             self.undecided.insert(task.number);
         }
         self.by_number.insert(task.number, task);
@@ -177,7 +177,7 @@ impl TaskTable {
             self.owned.entry(owner).or_default().insert(number);
         }
         let is_terminal = state.is_terminal();
-        match is_undecided(&state) {
+        match is_undecided(&state, &task.past) {
             true => self.undecided.insert(number),
             false => self.undecided.remove(&number),
         };
@@ -248,8 +248,9 @@ impl TaskTable {
     }
 }
 
-fn is_undecided(state: &TaskState) -> bool {
+fn is_undecided(state: &TaskState, past: &[past::PastAttempt]) -> bool {
     matches!(state, TaskState::InReview { .. } | TaskState::Failed { .. })
+        || past::left(state, past).is_some()
 }
 
 impl TaskFacts {

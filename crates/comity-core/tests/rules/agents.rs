@@ -34,9 +34,9 @@ fn names() {
             Team: refused (bad_input): "Team" is a reserved name; choose another name
             teams joined
             agent_7: refused (bad_input): "agent_7" is a reserved name; choose another name
-            -x: refused (bad_input): "-x" cannot be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
-            ünal: refused (bad_input): "ünal" cannot be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
-            a/b: refused (bad_input): "a/b" cannot be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
+            -x: refused (bad_input): "-x" can't be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
+            ünal: refused (bad_input): "ünal" can't be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
+            a/b: refused (bad_input): "a/b" can't be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
             ann.2_b-C joined
             bob: refused (bad_input): there is no role lead/dev; use one of architect, developer, lead, qa, reviewer, writer, or define it in your settings, as [roles.NAME]"#]],
     );

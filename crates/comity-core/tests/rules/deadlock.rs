@@ -17,7 +17,7 @@ fn two() {
             ann got a (fence 1)
             bob got b (fence 2)
             ann waits for b (ticket 1, 5m)
-            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (a), ann waits for bob (b); release what the others wait for, then ask again
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (a), ann waits for bob (b); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             bob: refused (locked): a is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["a"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else"#]],
     );
 }
@@ -39,7 +39,7 @@ fn three() {
             cid got c (fence 3)
             ann waits for b (ticket 1, 5m)
             bob waits for c (ticket 2, 5m)
-            cid: refused (deadlock): waiting would be a deadlock: cid waits for ann (a), ann waits for bob (b), bob waits for cid (c); release what the others wait for, then ask again
+            cid: refused (deadlock): waiting would be a deadlock: cid waits for ann (a), ann waits for bob (b), bob waits for cid (c); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             c of cid given back
             bob got c (fence 4)
             bob has waited ([fence 4])"#]],
@@ -68,7 +68,7 @@ fn four_and_the_way_out() {
             ann waits for b (ticket 1, 5m)
             bob waits for c (ticket 2, 5m)
             cid waits for d (ticket 3, 5m)
-            dan: refused (deadlock): waiting would be a deadlock: dan waits for ann (a), ann waits for bob (b), bob waits for cid (c), cid waits for dan (d); release what the others wait for, then ask again
+            dan: refused (deadlock): waiting would be a deadlock: dan waits for ann (a), ann waits for bob (b), bob waits for cid (c), cid waits for dan (d); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             d of dan given back
             cid got d (fence 5)
             cid has waited ([fence 5])
@@ -92,7 +92,7 @@ fn two_upgrades() {
             ann got a shared (fence 1)
             bob got a shared (fence 2)
             ann waits for a (ticket 1, 5m)
-            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (a), ann waits for bob (a); release what the others wait for, then ask again
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (a), ann waits for bob (a); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             a of bob given back
             a of ann given up for an exclusive one
             ann got a (fence 3)
@@ -112,7 +112,7 @@ fn by_overlap_of_globs() {
             ann got src/**/*.rs (fence 1)
             bob got docs/ (fence 2)
             ann waits for docs/*.md (ticket 1, 5m)
-            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (src/x/y.rs), ann waits for bob (docs/*.md); release what the others wait for, then ask again"#]],
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (src/x/y.rs), ann waits for bob (docs/*.md); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again"#]],
     );
 }
 
@@ -128,7 +128,7 @@ fn with_the_human_in_it() {
             ann got a (fence 1)
             the human got b (fence 2)
             ann waits for b (ticket 1, 5m)
-            human: refused (deadlock): waiting would be a deadlock: the human waits for ann (a), ann waits for the human (b); release what the others wait for, then ask again"#]],
+            human: refused (deadlock): waiting would be a deadlock: the human waits for ann (a), ann waits for the human (b); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again"#]],
     );
 }
 
@@ -149,7 +149,7 @@ fn by_handing_over() {
             cid got c (fence 3)
             ann waits for b (ticket 1, 5m)
             cid waits for a (ticket 2, 5m)
-            bob: refused (deadlock): waiting would be a deadlock: cid waits for ann (a), ann waits for cid (b); release what the others wait for, then ask again
+            bob: refused (deadlock): waiting would be a deadlock: cid waits for ann (a), ann waits for cid (b); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             b of bob handed to ann (fence 4)
             b of ann renewed for 5m (fence 4)
             ann has waited ([fence 4])"#]],
@@ -195,7 +195,7 @@ fn by_handing_over_what_one_waits_within() {
             ann waits for src/ (ticket 1, 5m)
             ann got x (fence 3)
             bob waits for x (ticket 2, 5m)
-            human: refused (deadlock): waiting would be a deadlock: bob waits for ann (x), ann waits for bob (src/a); release what the others wait for, then ask again"#]],
+            human: refused (deadlock): waiting would be a deadlock: bob waits for ann (x), ann waits for bob (src/a); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again"#]],
     );
 }
 

@@ -62,13 +62,13 @@ fn a_guarded_act_needs_the_current_fence() {
         expect![[r#"
             ann got a.rs (fence 1)
             ann: nothing changes
-            ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on
-            ann: refused (stale_fence): your lock on b.rs is no longer held; lock it again and look at what changed before you go on
-            bob: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by ann ("mine") for 5m more (0ms so far); lock it again and look at what changed before you go on
+            ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again (lock(paths=["a.rs"])) and look at what changed before you go on
+            ann: refused (stale_fence): your lock on b.rs is no longer held; lock it again (lock(paths=["b.rs"])) and look at what changed before you go on
+            bob: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by ann ("mine") for 5m more (0ms so far); lock it again (lock(paths=["a.rs"])) and look at what changed before you go on
             a.rs of ann taken away
-            ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on
+            ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again (lock(paths=["a.rs"])) and look at what changed before you go on
             bob got a.rs (fence 2)
-            ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob ("bob's now") for 5m more (0ms so far); lock it again and look at what changed before you go on
+            ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob ("bob's now") for 5m more (0ms so far); lock it again (lock(paths=["a.rs"])) and look at what changed before you go on
             ann: refused (locked): a.rs is locked by bob ("bob's now") for 5m more (0ms so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask bob: mail_send(to=["bob"], message="TEXT"); or work on something else
             bob: nothing changes"#]],
     );
@@ -82,7 +82,7 @@ fn a_shared_lock_is_not_enough_to_edit() {
         ann acts on a.rs with 1",
         expect![[r#"
             ann got a.rs shared (fence 1)
-            ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on"#]],
+            ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again (lock(paths=["a.rs"])) and look at what changed before you go on"#]],
     );
 }
 
@@ -100,7 +100,7 @@ fn a_lapsed_lock_is_not_enough() {
             ann joined
             ann got a.rs (fence 1)
             a.rs of ann lapsed
-            ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on
+            ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again (lock(paths=["a.rs"])) and look at what changed before you go on
             a.rs of ann renewed for 5m (fence 1)
             ann: nothing changes"#]],
     );
@@ -118,8 +118,8 @@ fn a_lock_handed_over_has_a_new_fence() {
         expect![[r#"
             ann got a.rs (fence 1)
             a.rs of ann handed to bob (fence 2)
-            ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob for 5m more (0ms so far); lock it again and look at what changed before you go on
-            bob: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on
+            ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob for 5m more (0ms so far); lock it again (lock(paths=["a.rs"])) and look at what changed before you go on
+            bob: refused (stale_fence): your lock on a.rs is no longer held; lock it again (lock(paths=["a.rs"])) and look at what changed before you go on
             bob: nothing changes"#]],
     );
 }

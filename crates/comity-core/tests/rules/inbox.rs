@@ -1,7 +1,8 @@
 //! What waits for whom, in which order.
 
+use comity_core::control::ControlAsk;
 use comity_core::inbox::{self, InboxItem};
-use comity_core::{Principal, World};
+use comity_core::{Ask, Millis, Principal, World};
 
 use crate::permission_world::{ANN, HUMAN, LEAD, PermissionWorld, allow, shell, who};
 use crate::script::Stage;
@@ -12,8 +13,10 @@ fn kinds(world: &World, who: Principal) -> Vec<&'static str> {
         InboxItem::Permission(_) => "permission",
         InboxItem::Plan(_) => "plan",
         InboxItem::Orphan(_) => "orphan",
+        InboxItem::Death(_) => "death",
         InboxItem::Review(_) => "review",
         InboxItem::Failed(_) => "failed",
+        InboxItem::Space { .. } => "space",
         InboxItem::Decision(_) => "decision",
         InboxItem::Wish(_) => "wish",
         InboxItem::Mail { .. } => "mail",
@@ -32,6 +35,23 @@ fn a_request_waits_for_whoever_was_asked_until_it_is_answered() {
     assert!(kinds(&stage.world, HUMAN).is_empty() && kinds(&stage.world, who(ANN)).is_empty());
     stage.answer(who(LEAD), request, &call, allow()).expect("answered");
     assert!(!kinds(&stage.world, who(LEAD)).contains(&"permission"));
+}
+
+#[test]
+fn a_request_to_end_is_as_old_as_it_is() {
+    let mut stage = Stage::default();
+    ["lead joins as lead", "ann joins under lead"].iter().for_each(|line| stage.play(line));
+    let (lead, ann) = (stage.who("lead"), stage.who("ann"));
+    let ask = ControlAsk::RequestShutdown {
+        agent: ann.agent().expect("an agent"),
+        reason: None,
+        within: Millis(3_600_000),
+    };
+    assert!(stage.ask("lead", lead, &Ask::Control(ask), None), "asked");
+    stage.play("3m pass");
+    let items = inbox::waiting_for(&stage.world, ann);
+    let [shutdown] = &items[..] else { panic!("{items:?}") };
+    assert_eq!(stage.now().since(shutdown.since()), Millis(180_000));
 }
 
 #[test]

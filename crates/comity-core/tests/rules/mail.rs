@@ -139,7 +139,7 @@ fn the_same_id_of_the_sender_is_stored_once_also_by_another_world() {
     };
     let (ann, cat) = (stage.who("ann"), stage.who("cat"));
     assert!(stage.ask("ann", ann, &keyed("hello"), None));
-    assert!(stage.ask("ann", ann, &keyed("hello"), None), "it is no error");
+    assert!(stage.ask("ann", ann, &keyed("hello"), None), "it isn't an error");
     stage.world = Snapshot::of(&stage.world).restore(Timeouts::default());
     assert!(stage.ask("ann", ann, &keyed("hello"), None));
     assert!(stage.ask("cat", cat, &keyed("mine"), None), "another sender's ids are its own");

@@ -124,7 +124,7 @@ fn a_mode_is_widened_by_who_is_above_and_not_beyond_its_own() {
     stage.mode(who(ANN), ANN, Mode::Plan).expect("narrower");
     assert!(said(stage.mode(who(ANN), ANN, Mode::Ask)).contains("may not widen"), "not even back");
     assert!(said(stage.mode(who(BOB), ANN, Mode::Ask)).contains("does not lead"));
-    assert!(said(stage.mode(who(LEAD), ANN, Mode::Full)).contains("you are in the mode ask yourself"));
+    assert!(said(stage.mode(who(LEAD), ANN, Mode::Full)).contains("you are in ask mode yourself"));
     stage.mode(who(LEAD), ANN, Mode::Ask).expect("as wide as its own");
     stage.mode(HUMAN, ANN, Mode::Full).expect("the human may");
     assert_eq!(mode_of(&stage.world, id(ANN)), Mode::Full);
@@ -188,7 +188,7 @@ fn who_waits_is_looked_at_again_when_rules_or_modes_change() {
     let rule = stage.rule(who(LEAD), RuleEffect::Allow, "Bash", Some("make"), RuleScope::Agent(id(ANN)));
     assert_eq!(stage.state(request), "allowed");
     stage.ask(who(LEAD), PermissionAsk::RemoveRule { rule }).expect("removed");
-    assert!(stage.tries(ANN, &call).contains("allowed no more"), "what the rule allowed went with it");
+    assert!(stage.tries(ANN, &call).contains("is no longer allowed"), "what the rule allowed went with it");
     let request = stage.request(ANN, &call).expect("asked again");
     stage.rule(HUMAN, RuleEffect::Deny, "Bash", Some("make"), RuleScope::Below);
     assert_eq!(stage.state(request), "denied");

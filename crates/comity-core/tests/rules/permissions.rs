@@ -46,7 +46,7 @@ fn another_input_is_another_call() {
     let same_hash = ToolCall { hash: asked.hash, ..base("Other", "cargo build") };
     assert!(
         stage.tries(ANN, &same_hash).contains("request 1"),
-        "the same hash under another tool is no allow"
+        "the same hash under another tool isn't an allow"
     );
     assert_eq!(stage.state(request), "allowed", "and nothing was used");
 }
@@ -168,7 +168,7 @@ fn a_plan_is_approved_or_rejected_by_who_is_above() {
     let submit =
         |content: &str| PermissionAsk::SubmitPlan { file: "plan.md".into(), content: content.into() };
     let said = |result: Result<Vec<PermissionEvent>, Refusal>| result.expect_err("refused").to_string();
-    assert!(said(stage.ask(who(ANN), submit("do it"))).contains("you are in the mode ask"));
+    assert!(said(stage.ask(who(ANN), submit("do it"))).contains("you are in ask mode"));
     stage.mode(HUMAN, ANN, Mode::Plan).expect("set");
     assert!(said(stage.ask(who(ANN), submit("  "))).contains("empty"));
     stage.ask(who(ANN), submit("first")).expect("submitted");
@@ -192,10 +192,8 @@ fn a_plan_is_approved_or_rejected_by_who_is_above() {
     stage.ask(who(LEAD), approve(Mode::Ask)).expect("approved");
     assert_eq!(mode_of(&stage.world, id(ANN)), Mode::Ask);
     assert!(said(stage.ask(who(LEAD), reject("no"))).contains("was approved already"));
-    stage.hears(
-        ANN,
-        &["you are in the mode plan now, by the human", "your plan was approved; go on in the mode ask"],
-    );
+    stage
+        .hears(ANN, &["you are in plan mode now, by the human", "your plan was approved; go on in ask mode"]);
     stage.hears(LEAD, &[]);
     stage.folds();
 }

@@ -41,7 +41,7 @@ fn only_news_are_written_down_and_an_end_forgets_them() {
     knows(&mut stage, "ann", "a.rs", OLD);
     let written = stage.log.len();
     knows(&mut stage, "ann", "a.rs", OLD);
-    assert_eq!(stage.log.len(), written, "the same again is no event");
+    assert_eq!(stage.log.len(), written, "the same again isn't an event");
     let ann = stage.who("ann").agent().expect("an agent");
     stage.play("ann ends");
     assert_eq!(stage.world.reads.known(ann, project(), "a.rs"), None);

@@ -31,7 +31,7 @@ fn a_team_is_made_once_and_ended_by_its_leader_when_nobody_is_left() {
     assert!(!delete(&mut stage, "ann", "red"), "cat is still in it");
     stage.play("cat ends");
     assert!(delete(&mut stage, "ann", "red"));
-    assert!(!delete(&mut stage, "ann", "red"), "it is no more");
+    assert!(!delete(&mut stage, "ann", "red"), "it is gone");
 }
 
 #[test]

@@ -177,8 +177,8 @@ impl fmt::Display for SkipReason {
                     "the filter {filter} of the repository would have to run; commit it with git itself"
                 )
             }
-            SkipReason::NotAFile => f.write_str("it is no file and no symlink"),
-            SkipReason::Unreadable { problem } => write!(f, "it cannot be read: {problem}"),
+            SkipReason::NotAFile => f.write_str("it is neither a file nor a symlink"),
+            SkipReason::Unreadable { problem } => write!(f, "it can't be read: {problem}"),
         }
     }
 }

@@ -72,7 +72,7 @@ impl CommitDir {
 
     /// Says that a file here could not be worked with.
     pub(super) fn fault(&self, name: &str, error: &io::Error) -> NotCommitted {
-        NotCommitted::fault(format!("cannot work with {}: {error}", self.dir.join(name).display()))
+        NotCommitted::fault(format!("can't work with {}: {error}", self.dir.join(name).display()))
     }
 }
 

@@ -55,7 +55,7 @@ impl IndexLock {
         let names = Names::of(git_dir, commit_dir);
         let look = |path: &Path| match found(path.symlink_metadata()) {
             Ok(metadata) => Ok(metadata.map(|metadata| FileIdentity::of(&metadata))),
-            Err(error) => Err(NotCommitted::fault(format!("cannot look at {}: {error}", path.display()))),
+            Err(error) => Err(NotCommitted::fault(format!("can't look at {}: {error}", path.display()))),
         };
         let held = look(&names.held)?;
         if held.is_some() && held == look(&names.lock)? {
@@ -85,7 +85,7 @@ impl Names {
                 Ok(()) => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => {
-                    return Err(NotCommitted::fault(format!("cannot make {}: {error}", self.lock.display())));
+                    return Err(NotCommitted::fault(format!("can't make {}: {error}", self.lock.display())));
                 }
             }
             if Instant::now() >= deadline {

@@ -53,7 +53,7 @@ impl Journal {
         let problem = || {
             let note = commit_dir.path(NAME);
             let note = note.display();
-            NotCommitted::fault(format!("cannot read {note}; look at `git status`, then remove it"))
+            NotCommitted::fault(format!("can't read {note}; look at `git status`, then remove it"))
         };
         Journal::from_bytes(&bytes).ok_or_else(problem).map(Some)
     }

@@ -73,7 +73,7 @@ pub(super) fn look(
     let index_metadata = index.metadata();
     if index_metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
         // Git would wait for it.
-        return Err(NotCommitted::fault(format!("{} is no plain file", index.display())));
+        return Err(NotCommitted::fault(format!("{} isn't a plain file", index.display())));
     }
     let is_small = index_metadata.map_or(0, |metadata| metadata.len()) <= SMALL_INDEX_BYTES;
     let specs = if is_small { Vec::new() } else { specs(&looked_at, case) };

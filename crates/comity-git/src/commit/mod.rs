@@ -117,6 +117,6 @@ fn worktree(repository: &Repository) -> Result<WorktreeDirs, NotCommitted> {
             Ok(WorktreeDirs { root: root.to_owned(), git_dir: dirs.git_dir })
         }
         Ok(DotGit::Leads(_) | DotGit::Broken | DotGit::None) => Err(gone()),
-        Err(error) => Err(NotCommitted::fault(format!("cannot look at {}: {error}", root.display()))),
+        Err(error) => Err(NotCommitted::fault(format!("can't look at {}: {error}", root.display()))),
     }
 }

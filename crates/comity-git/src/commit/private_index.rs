@@ -162,7 +162,7 @@ fn copy(from: &Path, to: &ScratchFile) -> Result<Option<(File, FileIdentity)>, N
         }
         let Some(mut original) = open_plain(from)? else {
             if from.symlink_metadata().is_ok() {
-                return Err(io::Error::other("it is no plain file"));
+                return Err(io::Error::other("it isn't a plain file"));
             }
             // Git takes an empty file for a broken index, and none for an empty one.
             fs::remove_file(to.path())?;
@@ -174,7 +174,7 @@ fn copy(from: &Path, to: &ScratchFile) -> Result<Option<(File, FileIdentity)>, N
         to.file.set_modified(metadata.modified()?)?;
         Ok(Some((original, FileIdentity::of(&metadata))))
     };
-    copy().map_err(|error| NotCommitted::fault(format!("cannot copy {}: {error}", from.display())))
+    copy().map_err(|error| NotCommitted::fault(format!("can't copy {}: {error}", from.display())))
 }
 
 /// What the shared index has to learn of a commit.

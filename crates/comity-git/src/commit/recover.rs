@@ -41,7 +41,7 @@ pub fn came_about(begun: &BegunCommit<'_>, patience: Duration) -> Result<bool, N
     let deadline = Instant::now() + patience;
     let _turn = turn_to_commit(begun.common_dir, deadline)?;
     let here = worktrees::known(begun.common_dir, begun.worktree).map_err(|error| {
-        NotCommitted::fault(format!("cannot look at {}: {error}", begun.worktree.display()))
+        NotCommitted::fault(format!("can't look at {}: {error}", begun.worktree.display()))
     })?;
     if let Some(KnownWorktree::There(here)) = &here {
         let _the_next_commit_does = heal(here, deadline);

@@ -45,7 +45,7 @@ impl Driver {
             let mut fields = line.splitn(3, ' ');
             let (Some(kind), Some(id), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
                 return Err(WorktreeError::git(format!(
-                    "git for-each-ref printed {line:?}, which Comity cannot read"
+                    "git for-each-ref printed {line:?}, which Comity can't read"
                 )));
             };
             if let Some(other) =
@@ -69,7 +69,7 @@ impl Driver {
     /// The commit that a name means to git.
     pub(super) fn resolve(&self, git: &Git<'_>, name: &str) -> Result<CommitId, WorktreeError> {
         if name.is_empty() || name.len() > BASE_BYTES_MAX || name.contains(char::is_control) {
-            return Err(WorktreeError::bad_name(name, "it is no name of a commit"));
+            return Err(WorktreeError::bad_name(name, "it isn't the name of a commit"));
         }
         let peeled = format!("{name}^{{commit}}");
         let output = git.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled], b"")?;

@@ -18,7 +18,7 @@ impl CommitId {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         match matches!(text.len(), 40 | 64) && text.bytes().all(is_digit) {
             true => Ok(CommitId(text.to_owned())),
-            false => Err(WorktreeError::bad_name(text, "it is no id of a commit")),
+            false => Err(WorktreeError::bad_name(text, "it isn't the id of a commit")),
         }
     }
 

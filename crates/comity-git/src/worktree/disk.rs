@@ -58,7 +58,7 @@ impl Root {
     pub(crate) fn file(&self, below: &Path) -> io::Result<File> {
         let file = File::from(beneath(self.fd(), below, READ, Mode::empty())?);
         if !file.metadata()?.is_file() {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "it is no plain file"));
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it isn't a plain file"));
         }
         Ok(file)
     }

@@ -44,7 +44,7 @@ impl WorktreeError {
     }
 
     pub(crate) fn bad_name(name: &str, problem: &str) -> WorktreeError {
-        let message = format!("{name:?} cannot be used: {problem}");
+        let message = format!("{name:?} can't be used: {problem}");
         WorktreeError::new(
             FailureKind::BadName,
             message,

@@ -170,11 +170,11 @@ impl Driver {
         };
         let path = Path::new(text.trim_end_matches(['\n', '\r']));
         if text.trim_end().contains('\n') || !path.is_absolute() {
-            return Err(no("this is no absolute path"));
+            return Err(no("this isn't an absolute path"));
         }
         let real = path.canonicalize().map_err(|error| no(&error.to_string()))?;
         if !real.is_dir() {
-            return Err(no("this is no directory"));
+            return Err(no("this isn't a directory"));
         }
         // Work would be done in somebody else's files.
         match self.main()?.filter(|main| main.root.starts_with(&real) || real == main.root) {

@@ -59,7 +59,7 @@ impl Leftover {
         match self {
             Leftover::HalfMade { slug: Some(slug), .. } => {
                 let add = NextCall::of(calls::WORKTREE_ADD, [("slug", slug.to_string().into())]);
-                format!("make it anew with: {add} (what there is of it goes to the trash)")
+                format!("make it again with: {add} (what there is of it goes to the trash)")
             }
             Leftover::HalfRemoved { id, .. } => {
                 let restore = NextCall::of(calls::WORKTREE_RESTORE, [("slug", id.as_str().into())]);

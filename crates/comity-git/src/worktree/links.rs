@@ -19,7 +19,7 @@ pub(crate) fn link(main: &Root, worktree: &Root, path: &InnerPath) -> Result<Sha
     let says = |error: std::io::Error| error.to_string();
     match main.kind(path.as_path()).map_err(says)? {
         Some(FileType::Directory) => {}
-        Some(_) => return Err("it is no directory in the main worktree".into()),
+        Some(_) => return Err("it isn't a directory in the main worktree".into()),
         None => return Err("the main worktree has none".into()),
     }
     main.dir(path.as_path()).map_err(says)?;

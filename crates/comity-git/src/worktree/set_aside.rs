@@ -88,7 +88,7 @@ impl Driver {
             // Removes it only if nothing is in it.
             Some(FileType::Directory) => place.remove_empty(&name).is_err(),
             Some(_) => {
-                let message = format!("{} is no directory", path.display());
+                let message = format!("{} isn't a directory", path.display());
                 return Err(WorktreeError::new(
                     FailureKind::BadPlace,
                     message,

@@ -108,7 +108,11 @@ impl Survey {
 impl Seal {
     fn parse(text: &str) -> Result<Seal, WorktreeError> {
         let is_hash = text.len() == blake3::OUT_LEN * 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if is_hash { Ok(Seal(text.to_owned())) } else { Err(WorktreeError::bad_name(text, "it is no seal")) }
+        if is_hash {
+            Ok(Seal(text.to_owned()))
+        } else {
+            Err(WorktreeError::bad_name(text, "it isn't a seal"))
+        }
     }
 }
 

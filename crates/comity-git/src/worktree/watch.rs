@@ -92,7 +92,7 @@ mod tests {
             let Some(watch) = ChangeWatch::begin(dir.path(), dirs.iter()) else {
                 comity_skip::skip(
                     "every_change_is_noticed_and_reading_is_none",
-                    "directories cannot be watched here",
+                    "directories can't be watched here",
                 );
                 return;
             };

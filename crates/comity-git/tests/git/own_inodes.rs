@@ -12,7 +12,7 @@ use comity_git::Repository;
 use crate::sandbox::{Sandbox, canonical};
 
 /// Why a test is left out.
-const NO_MOUNT: &str = "python3 cannot mount a file system here";
+const NO_MOUNT: &str = "python3 can't mount a file system here";
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git/own_inodes.py");
 /// Set where the test runs in namespaces of its own, and may mount.

@@ -31,8 +31,7 @@ fn paths_that_are_refused() {
         check(text, &format!("bad_input: {text:?} is in another repository: {dir:?} has its own .git"));
     };
     let git = |text: &str| check(text, &format!("bad_input: {text:?} is in git's own directory"));
-    let unreadable =
-        |text: &str, why: &str| check(text, &format!("bad_pattern: cannot read {text:?}: {why}"));
+    let unreadable = |text: &str, why: &str| check(text, &format!("bad_pattern: can't read {text:?}: {why}"));
 
     outside("..");
     outside("../x");
@@ -101,7 +100,7 @@ fn where_a_path_comes_from_has_to_be_told() {
     let sandbox = Sandbox::with(&[]);
     let repository: Repository = sandbox.repository("main");
     let no = repository.resolve("here".as_ref(), "x").expect_err("not absolute");
-    assert_eq!(no.to_string(), "\"here\" is no absolute path");
+    assert_eq!(no.to_string(), "\"here\" isn't an absolute path");
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
             MCP,
         ],
         Dialect::OpenCode => &[
-            "The guard is a plugin: OpenCode asks nobody if it is started without plugins or cannot load it.",
+            "The guard is a plugin: OpenCode asks nobody if it is started without plugins or can't load it.",
             "Commands are not confined in a shell other than bash.",
             "What Comity's tools and commands do for a sub-agent counts as the main agent's: OpenCode does not say who runs them.",
             "Some versions of OpenCode do not ask plugins about tools that its batch tool calls.",

@@ -287,7 +287,7 @@ fn not_json(error: &serde_json::Error, form: JsonForm) -> EditProblem {
         );
     }
     EditProblem::new(
-        format!("the file is no plain JSON: {error}"),
+        format!("the file isn't plain JSON: {error}"),
         "take out comments and trailing commas, which an edit could lose, or connect by hand",
     )
 }

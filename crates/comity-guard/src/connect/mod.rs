@@ -188,7 +188,7 @@ impl ProgramPaths {
         for path in [&self.hook, &self.comity, &self.bash_env].into_iter().chain(&self.home) {
             if !path.starts_with('/') {
                 return Err(EditProblem::new(
-                    format!("{path:?} is no absolute path"),
+                    format!("{path:?} isn't an absolute path"),
                     "give the whole path of the program: agents run it from other folders",
                 ));
             }

@@ -38,7 +38,7 @@ function ask(call) {
       refuse(
         error.code === "ENOENT"
           ? `Comity: ${HOOK} is gone, so nothing judges this call, and it is blocked. Install Comity again, or remove ${PLUGIN}`
-          : `Comity's hook cannot be run (${error.message}), ${FAULT}`,
+          : `Comity's hook can't be run (${error.message}), ${FAULT}`,
       );
     });
     child.stdout.setEncoding("utf8").on("data", (text) => {

@@ -39,7 +39,7 @@ fn parse(text: &str) -> Result<Document<&str>, EditProblem> {
     Document::parse(text).map_err(|error: TomlError| {
         let at = error.span().map_or(0, |span| span.start).min(text.len());
         let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-        EditProblem::new(format!("the file is no TOML (line {line})"), "mend it; Codex cannot read it either")
+        EditProblem::new(format!("the file isn't TOML (line {line})"), "fix it; Codex can't read it either")
     })
 }
 
@@ -63,7 +63,7 @@ fn comity_or_below<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>
 
 fn other_form() -> EditProblem {
     EditProblem::new(
-        format!("\"{SERVERS}\" is written in a form that cannot be edited"),
+        format!("\"{SERVERS}\" is written in a form that can't be edited"),
         format!("give every server a header of its own, such as [{SERVERS}.{SERVER}]"),
     )
 }

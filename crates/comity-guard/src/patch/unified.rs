@@ -71,7 +71,7 @@ impl Diff {
                 return Err("a change without the name of a file before it");
             }
             self.file.has_hunks = true;
-            self.left = Some(hunk_lines(line).ok_or("the header of a change cannot be read")?);
+            self.left = Some(hunk_lines(line).ok_or("the header of a change can't be read")?);
             self.left = self.left.filter(|left| *left != (0, 0));
         } else if self.file.is_git {
             self.take_git_header(line)?;
@@ -83,7 +83,7 @@ impl Diff {
         let file = &mut self.file;
         let renamed = |prefixes: [&str; 2]| {
             let name = prefixes.iter().find_map(|prefix| line.strip_prefix(prefix));
-            name.map(|name| unquoted(name).ok_or("a name in quotes cannot be read")).transpose()
+            name.map(|name| unquoted(name).ok_or("a name in quotes can't be read")).transpose()
         };
         file.from = renamed(["rename from ", "rename old "])?.or(file.from.take());
         file.to = renamed(["rename to ", "copy to "])?.or(file.to.take());
@@ -133,7 +133,7 @@ impl Diff {
             (None, None) if file.old.is_some() => return Err("a file without a name"),
             (None, None) if !file.is_git => {}
             (None, None) => {
-                let named = file.named.ok_or("the name of a file cannot be read")?;
+                let named = file.named.ok_or("the name of a file can't be read")?;
                 let how = match (file.is_new, file.is_deleted, file.is_mode) {
                     (true, ..) => WriteKind::Create,
                     (_, true, _) => WriteKind::Delete,
@@ -183,7 +183,7 @@ fn path_of(text: &str) -> Result<String, &'static str> {
     let path =
         if text.starts_with('"') { unquoted(text) } else { text.split('\t').next().map(str::to_owned) };
     let path = path.map(|path| path.trim_end().to_owned()).filter(|path| !path.is_empty());
-    path.ok_or("the name of a file cannot be read")
+    path.ok_or("the name of a file can't be read")
 }
 
 /// The name in `a/NAME b/NAME`, with its first prefix.

@@ -68,7 +68,7 @@ pub struct BadPayload(pub String);
 
 impl fmt::Display for BadPayload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "what the agent program sent cannot be understood: {}", self.0)
+        write!(f, "what the agent program sent can't be understood: {}", self.0)
     }
 }
 
@@ -81,7 +81,7 @@ impl HookCall {
             return Err(BadPayload(format!("it has more than {PAYLOAD_BYTES_MAX} bytes")));
         }
         let value: Value = serde_json::from_slice(payload).map_err(|error| BadPayload(error.to_string()))?;
-        let Value::Object(object) = &value else { return Err(BadPayload("it is no object".into())) };
+        let Value::Object(object) = &value else { return Err(BadPayload("it isn't an object".into())) };
         let fields = Fields(object);
         let dialect = match dialect {
             Some(dialect) => dialect,

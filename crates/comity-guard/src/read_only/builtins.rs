@@ -33,7 +33,10 @@ pub(crate) fn read(_: &mut Prover, given: &ParsedArguments) -> Proven {
         match operand.plain().filter(|name| is_name(name)) {
             Some(name) => may_be_set(name)?,
             None => {
-                return Err(Doubt::because(format!("`{}` is no name of a variable", shown(operand.shown()))));
+                return Err(Doubt::because(format!(
+                    "`{}` isn't the name of a variable",
+                    shown(operand.shown())
+                )));
             }
         }
     }
@@ -60,7 +63,7 @@ pub(crate) fn status(_: &mut Prover, arguments: &[Argument]) -> Proven {
     };
     match arguments.iter().all(is_number) && arguments.len() <= 1 {
         true => Ok(()),
-        false => Err(Doubt::because("a status that is no number may be a calculation")),
+        false => Err(Doubt::because("a status that isn't a number may be a calculation")),
     }
 }
 

@@ -26,7 +26,7 @@ pub fn runs_nothing(settings: &str) -> Result<(), String> {
             let (name, rest) = header.split_at(header.bytes().take_while(|byte| is_name(*byte)).count());
             let is_quoted = rest.starts_with(" \"") && rest.ends_with('"');
             if !rest.is_empty() && !is_quoted {
-                return Err(format!("`{}` cannot be read", shown(line)));
+                return Err(format!("`{}` can't be read", shown(line)));
             }
             section = name.to_ascii_lowercase();
             continue;

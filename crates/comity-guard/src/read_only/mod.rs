@@ -59,7 +59,7 @@ fn proof(command: &str) -> Result<bool, Doubt> {
     text::is_read_alike(command)?;
     let parsed = crate::shell::parse(command);
     if let Some(problem) = parsed.problem {
-        return Err(Doubt::because(format!("it cannot be read: {problem}")));
+        return Err(Doubt::because(format!("it can't be read: {problem}")));
     }
     if let Some(what) = parsed.differs {
         return Err(Doubt::because(format!("not every shell reads it alike: {what}")));

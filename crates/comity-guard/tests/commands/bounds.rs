@@ -9,7 +9,7 @@ use super::{check, seen};
 
 #[test]
 fn what_cannot_be_read_is_unknown() {
-    let unreadable = |why: &str| format!("? it cannot be read: {why}");
+    let unreadable = |why: &str| format!("? it can't be read: {why}");
     let open = |what: &str| unreadable(&format!("{what} does not end"));
     let at = |byte: usize| unreadable(&format!("what stands at byte {byte} does not belong there"));
     check(&[

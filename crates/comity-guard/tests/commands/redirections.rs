@@ -109,7 +109,7 @@ fn here_documents_end_where_they_say() {
         ("x=$(cat <<EOF\na > b\nEOF\n) > out", "write out"),
         ("cat <<EOF\n\\$(touch no) `touch yes`\nEOF", "create yes"),
         ("if true; then cat <<EOF > out\nfi > no\nEOF\nfi", "write out"),
-        ("cat <<EOF > out\nnever ends", "write out; ? it cannot be read: a here-document does not end"),
+        ("cat <<EOF > out\nnever ends", "write out; ? it can't be read: a here-document does not end"),
         ("cat <<\"E F\" > out\n> no\nE F\n", "write out"),
     ]);
 }

@@ -19,7 +19,7 @@ fn what_is_no_plain_json_is_refused() {
         SettingsKind::Hooks,
         "{\n  // mine\n  \"a\": 1\n}",
         expect![[r#"
-            the file is no plain JSON: key must be a string at line 2 column 3
+            the file isn't plain JSON: key must be a string at line 2 column 3
             take out comments and trailing commas, which an edit could lose, or connect by hand"#]],
     );
     check(
@@ -27,7 +27,7 @@ fn what_is_no_plain_json_is_refused() {
         SettingsKind::Hooks,
         "{\"a\": 1,}",
         expect![[r#"
-            the file is no plain JSON: key must be a string at line 1 column 9
+            the file isn't plain JSON: key must be a string at line 1 column 9
             take out comments and trailing commas, which an edit could lose, or connect by hand"#]],
     );
     check(
@@ -35,7 +35,7 @@ fn what_is_no_plain_json_is_refused() {
         SettingsKind::Hooks,
         "{\"a\": 1} {}",
         expect![[r#"
-            the file is no plain JSON: trailing characters at line 1 column 10
+            the file isn't plain JSON: trailing characters at line 1 column 10
             take out comments and trailing commas, which an edit could lose, or connect by hand"#]],
     );
     check(
@@ -43,7 +43,7 @@ fn what_is_no_plain_json_is_refused() {
         SettingsKind::Hooks,
         "\u{feff}{}",
         expect![[r#"
-            the file is no plain JSON: expected value at line 1 column 1
+            the file isn't plain JSON: expected value at line 1 column 1
             take out comments and trailing commas, which an edit could lose, or connect by hand"#]],
     );
     check(
@@ -223,14 +223,14 @@ fn paths_that_cannot_be_run_are_refused() {
         "comity-hook",
         "/a/comity",
         expect![[r#"
-            "comity-hook" is no absolute path
+            "comity-hook" isn't an absolute path
             give the whole path of the program: agents run it from other folders"#]],
     );
     check(
         "/a/comity-hook",
         "bin/comity",
         expect![[r#"
-            "bin/comity" is no absolute path
+            "bin/comity" isn't an absolute path
             give the whole path of the program: agents run it from other folders"#]],
     );
     check(

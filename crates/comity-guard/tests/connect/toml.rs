@@ -130,8 +130,8 @@ fn forms_that_cannot_be_edited_are_refused() {
     check(
         "a = \n",
         expect![[r#"
-        the file is no TOML (line 1)
-        mend it; Codex cannot read it either"#]],
+        the file isn't TOML (line 1)
+        fix it; Codex can't read it either"#]],
     );
     check(
         "mcp_servers = 1\n",
@@ -142,13 +142,13 @@ fn forms_that_cannot_be_edited_are_refused() {
     check(
         "mcp_servers = { github = { command = \"npx\" } }\n",
         expect![[r#"
-            "mcp_servers" is written in a form that cannot be edited
+            "mcp_servers" is written in a form that can't be edited
             give every server a header of its own, such as [mcp_servers.comity]"#]],
     );
     check(
         "[mcp_servers]\ncomity = { command = \"/old/comity\" }\n",
         expect![[r#"
-            "mcp_servers" is written in a form that cannot be edited
+            "mcp_servers" is written in a form that can't be edited
             give every server a header of its own, such as [mcp_servers.comity]"#]],
     );
     check(
@@ -160,7 +160,7 @@ fn forms_that_cannot_be_edited_are_refused() {
     check(
         "[mcp_servers.comity.command]\na = 1\n[mcp_servers.comity]\n",
         expect![[r#"
-            "mcp_servers" is written in a form that cannot be edited
+            "mcp_servers" is written in a form that can't be edited
             give every server a header of its own, such as [mcp_servers.comity]"#]],
     );
     assert!(disconnect(Codex, SettingsKind::Mcp, "mcp_servers.comity.command = \"/old/comity\"\n").is_err());

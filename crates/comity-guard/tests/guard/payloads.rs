@@ -254,7 +254,7 @@ fn opencode() {
 fn what_is_no_payload_is_said_to_be_none() {
     for (payload, problem) in [
         ("", "EOF while parsing"),
-        ("[]", "it is no object"),
+        ("[]", "it isn't an object"),
         ("{\"a\": 1}", "nothing in it tells which program"),
         ("{\"session_id\": \"x\"", "EOF while parsing"),
     ] {

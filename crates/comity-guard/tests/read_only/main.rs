@@ -29,7 +29,7 @@ fn entry(line: &str) -> (String, bool) {
     let is_proven = match verdict {
         "read-only" => true,
         "not proven" => false,
-        other => panic!("{line}: {other} is no verdict"),
+        other => panic!("{line}: {other} isn't a verdict"),
     };
     (visible(command), is_proven)
 }

@@ -80,7 +80,7 @@ fn reasons_name_the_part_and_what_to_do() {
     check("ls\u{a0}-l", expect!["it has a character that is not seen (U+00A0)"]);
     check("[ $x = y ]", expect!["`[ $x = y ]`: `$x` may become several words; put it in quotes"]);
     check("$program a", expect!["`$program a`: which program runs is not written down"]);
-    check("echo 'a", expect!["it cannot be read: a quote does not end"]);
+    check("echo 'a", expect!["it can't be read: a quote does not end"]);
 }
 
 #[test]

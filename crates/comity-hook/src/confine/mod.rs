@@ -79,10 +79,10 @@ fn confine_to(answer: &ConfineRules) -> Result<(), String> {
     let Err(problem) = enter(&confinement) else { return Ok(()) };
     match () {
         () if answer.sealed => Err(format!(
-            "Comity: this did not run: you are in plan mode, and commands cannot be made read-only here: {problem}\n  look around with commands that are proven to only read, or submit your plan"
+            "Comity: this did not run: you are in plan mode, and commands can't be made read-only here: {problem}\n  look around with commands that are proven to only read, or submit your plan"
         )),
         () if answer.policy == "required" => Err(format!(
-            "Comity: this did not run: guard.confine is \"required\", and commands cannot be confined here: {problem}\n  see what is wrong with: comity doctor"
+            "Comity: this did not run: guard.confine is \"required\", and commands can't be confined here: {problem}\n  see what is wrong with: comity doctor"
         )),
         () => match problem.kind {
             ProblemKind::Forbidden => Ok(()),

@@ -48,7 +48,7 @@ impl Oracle {
                         return Err(format!("{fence:?} was let go before its files were looked at"));
                     }
                     (ReleaseCause::HolderEnded, Principal::Agent(agent)) => self.leaving.push(agent),
-                    (ReleaseCause::HolderEnded, holder) => return Err(format!("{holder} cannot end")),
+                    (ReleaseCause::HolderEnded, holder) => return Err(format!("{holder} can't end")),
                     (ReleaseCause::TakenAway { .. }, holder) => self.tell(holder, seq),
                     (ReleaseCause::GivenBack | ReleaseCause::PutAside { .. } | ReleaseCause::Upgraded, _) => {
                     }

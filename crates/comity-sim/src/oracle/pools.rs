@@ -94,7 +94,7 @@ impl Oracle {
             return self.configured(record, &name, *kind, *capacity);
         }
         let Some(shelf) = self.shelves.by_name.get_mut(&name) else {
-            return Err(format!("something happened to {name}, which is no pool"));
+            return Err(format!("something happened to {name}, which isn't a pool"));
         };
         match event {
             PoolEvent::Configured { .. } => Ok(()),

@@ -164,7 +164,7 @@ impl Oracle {
 
     /// All that somebody who ends has not got goes at once, and its senders are told.
     fn undelivered(&mut self, seq: u64, to: Principal, letters: &[LetterId]) -> Found {
-        let Principal::Agent(agent) = to else { return Err(format!("{to} cannot end")) };
+        let Principal::Agent(agent) = to else { return Err(format!("{to} can't end")) };
         self.leaving.push(agent);
         let Some(pile) = self.post.piles.remove(&to) else { return Err(format!("nothing waits for {to}")) };
         if !pile.letters.iter().map(|item| item.id).eq(letters.iter().copied()) {

@@ -66,7 +66,7 @@ impl Oracle {
         }
         let id = event.on().map(|on| &*on.task).unwrap_or_default();
         let Some(at) = self.jobs.iter().position(|job| &*job.id == id) else {
-            return Err(format!("something happened to {id}, which is no task"));
+            return Err(format!("something happened to {id}, which isn't a task"));
         };
         let before = self.jobs[at].clone();
         self.told_of_task(record, event, &before);

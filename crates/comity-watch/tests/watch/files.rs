@@ -26,7 +26,7 @@ fn a_file_put_in_the_place_of_another_is_a_write() {
     let mut stand = Stand::new(|_| {}).ready();
     stand.write("src/.a.rs.tmp", "fn b() {}\n");
     fs::rename(stand.root.join("src/.a.rs.tmp"), stand.root.join("src/a.rs")).expect("renamed");
-    assert_eq!(stand.seen().changed(), ["src/a.rs"], "the other name is gone, so it is no news");
+    assert_eq!(stand.seen().changed(), ["src/a.rs"], "the other name is gone, so it isn't news");
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn ledger(home: &Home, client: Option<Client>) -> Finding {
             (error, _) => bad(
                 "ledger",
                 error.map(|error| words(error.get())).unwrap_or_default(),
-                "what comes after the named record cannot be trusted; compare with a backup",
+                "what comes after the named record can't be trusted; compare with a backup",
             ),
         },
         Err(error) => bad("ledger", error.to_string(), "try again"),

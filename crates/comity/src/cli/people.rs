@@ -110,7 +110,7 @@ struct Silent<'a> {
 
 impl Silent<'_> {
     fn at(terminal: &File) -> Result<Silent<'_>, String> {
-        let describe = |error: rustix::io::Errno| format!("the terminal cannot be silenced: {error}");
+        let describe = |error: rustix::io::Errno| format!("the terminal can't be silenced: {error}");
         let before = tcgetattr(terminal).map_err(describe)?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);

@@ -121,7 +121,7 @@ fn problem(home: &Home, path: &Path) -> Option<(String, String)> {
     }
     (name == "log.db" && !is_database(path)).then(|| {
         let next = "move it away, and put a copy of the log from a backup in its place";
-        (format!("{shown} is no database"), next.to_owned())
+        (format!("{shown} isn't a database"), next.to_owned())
     })
 }
 

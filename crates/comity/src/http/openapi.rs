@@ -205,7 +205,7 @@ const ERRORS: &[(&str, &str)] = &[
 fn stream_parameters() -> Value {
     let parameter = |name: &str, kind: &str, description: &str| json!({ "name": name, "in": "query", "description": description, "schema": { "type": kind } });
     json!([
-        parameter("after", "integer", "Only events after this number; from now on, if it is left out."),
+        parameter("after", "integer", "Only events after this number; from now on if omitted."),
         parameter("type", "string", "Only these types, such as lock:acquired,lock:expired."),
     ])
 }

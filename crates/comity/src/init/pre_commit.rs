@@ -119,7 +119,7 @@ fn with(text: Option<&str>, hook: &str) -> Result<String, String> {
             .any(|shell| first.split(['/', ' ']).any(|word| word == *shell));
     match text.split_once('\n') {
         Some((first, rest)) if is_shell => Ok(format!("{first}\n{ours}{rest}")),
-        _ => Err(format!("it is no shell script; call this from it: {hook} pre-commit")),
+        _ => Err(format!("it isn't a shell script; call this from it: {hook} pre-commit")),
     }
 }
 
@@ -133,9 +133,7 @@ fn without(text: &str) -> Option<String> {
 
 fn quoted(path: &str) -> Result<String, String> {
     match path.contains(['\'', '\n']) {
-        true => {
-            Err(format!("{path:?} cannot be written into a shell script; install the programs elsewhere"))
-        }
+        true => Err(format!("{path:?} can't be written into a shell script; install the programs elsewhere")),
         false => Ok(format!("'{path}'")),
     }
 }

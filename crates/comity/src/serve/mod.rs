@@ -78,7 +78,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
         // A session of its own: closing the terminal of whoever started it ends nothing here.
         let _ = rustix::process::setsid();
     }
-    signals::outlive_file_limits().map_err(|error| format!("signals cannot be caught: {error}"))?;
+    signals::outlive_file_limits().map_err(|error| format!("signals can't be caught: {error}"))?;
     // Whatever this process makes is for this user alone, but for what is in repositories.
     let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let held = state_dir::take(home).map_err(|unusable| match unusable {
@@ -155,7 +155,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     branch_moves::run(&app);
     watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
     let open_door = web.map(|(listener, _)| serve_web(&app, listener)).transpose()?;
-    let signals = Signals::catch().map_err(|error| format!("signals cannot be caught: {error}"))?;
+    let signals = Signals::catch().map_err(|error| format!("signals can't be caught: {error}"))?;
     let mut socket = Socket::new(app.clone(), listener, signals, ownership)
         .map_err(|error| format!("the socket failed: {error}"))?;
     announce(how, &app);
@@ -276,7 +276,7 @@ fn open_web(home: &Home, config: &Config) -> Result<Option<(std::net::TcpListene
         (None, None) => http::bind(0),
     };
     let listener =
-        bound.map_err(|error| format!("the HTTP port cannot be opened: {error}; set COMITY_HTTP_PORT"))?;
+        bound.map_err(|error| format!("the HTTP port can't be opened: {error}; set COMITY_HTTP_PORT"))?;
     let port = listener.local_addr().map_err(|error| error.to_string())?.port();
     // Only a convenience: the dashboard keeps its address.
     let _ = std::fs::write(&remembered, port.to_string());
@@ -313,7 +313,7 @@ fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
             let make = PersonAsk::MakeToken { name: "first".into(), hash };
             engine
                 .ask(Principal::System, Ask::Person(make))
-                .map_err(|failed| format!("the first token cannot be taken: {failed:?}"))?;
+                .map_err(|failed| format!("the first token can't be taken: {failed:?}"))?;
         }
         (true, Err(())) => return Err(format!("{} does not hold a token's hash", file.display())),
         (false, _) => {

@@ -249,7 +249,7 @@ impl Socket {
             Ok(request) => request,
             Err(error) => {
                 let refusal =
-                    Refusal::bad_input(format!("this is no request: {error}"), "send a line of JSON");
+                    Refusal::bad_input(format!("this isn't a request: {error}"), "send a line of JSON");
                 return self.reply(id, 0, Err(refusal.into()));
             }
         };

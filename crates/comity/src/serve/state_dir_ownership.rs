@@ -64,7 +64,7 @@ impl StateDirOwnership {
         }
         let backlog = WatchedPath::of(home.path().join(BACKLOG)).ok();
         let news = news.or_else(|_| look_often(places.iter().chain(&backlog).cloned().collect()));
-        let news = news.map_err(|error| format!("{} cannot be watched: {error}", home.path().display()))?;
+        let news = news.map_err(|error| format!("{} can't be watched: {error}", home.path().display()))?;
         Ok(StateDirOwnership { places, backlog, news })
     }
 

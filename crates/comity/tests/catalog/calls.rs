@@ -82,11 +82,11 @@ fn every_door_names_the_same_calls() {
     ] {
         assert_eq!(without_calls(text), same);
     }
-    let sentences = "Begin with: CALL. If it cannot be done: CALL.";
+    let sentences = "Begin with: CALL. If it can't be done: CALL.";
     for text in [
-        "Begin with: comity task start a. If it cannot be done: comity task fail a --reason TEXT.",
-        "Begin with: task_start(id=\"a\"). If it cannot be done: task_fail(id=\"a\", reason=\"TEXT\").",
-        "Begin with: POST /api/tasks/a/start. If it cannot be done: POST /api/tasks/a/fail {\"reason\":\"TEXT\"}.",
+        "Begin with: comity task start a. If it can't be done: comity task fail a --reason TEXT.",
+        "Begin with: task_start(id=\"a\"). If it can't be done: task_fail(id=\"a\", reason=\"TEXT\").",
+        "Begin with: POST /api/tasks/a/start. If it can't be done: POST /api/tasks/a/fail {\"reason\":\"TEXT\"}.",
     ] {
         assert_eq!(without_calls(text), sentences);
     }

@@ -188,7 +188,7 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["log", "verify"]),
         &expect![[r#"
-            6 records are as they were written
+            log verified: 6 records, chain intact
             hash HASH
             [exit 0]"#]],
     );
@@ -253,7 +253,7 @@ fn mistakes() {
         &place,
         &place.run(&["lock", "src/[a"]),
         &expect![[r#"
-        comity refused: cannot read "[a": '[' is never closed
+        comity refused: can't read "[a": '[' is never closed
           write a literal bracket as [[], or close the class with ]
         [exit 3]"#]],
     );

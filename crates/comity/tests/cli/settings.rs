@@ -29,6 +29,37 @@ fn each_setting_says_where_it_comes_from() {
 }
 
 #[test]
+fn a_projects_file_that_is_refused_is_not_in_force() {
+    let place = Place::new();
+    std::fs::write(place.repo.join("comity.toml"), "[guard]\nwatch = false\n[lock]\nttl = \"15m\"\n")
+        .expect("written");
+    let all = place.json(&["settings"]);
+    assert_eq!(setting(&place, "lock.ttl")["from"], "default", "{all}");
+    assert_eq!(setting(&place, "guard.watch")["value"], "true");
+    assert!(all["problem"].as_str().is_some_and(|problem| problem.contains("repo/comity.toml:1: ")), "{all}");
+}
+
+#[test]
+fn how_long_space_and_trash_are_kept_are_settings() {
+    let place = Place::with(&[("SLOT_RESERVATION_TTL_MS", "45000")]);
+    place.set("[pools.gpu]\ncapacity = 3\n[worktree]\ntrash_days = 30\n");
+    assert_eq!(setting(&place, "pool.reservation")["from"], "SLOT_RESERVATION_TTL_MS");
+    assert_eq!(setting(&place, "worktree.trash_days")["value"], "30");
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    (0..3).for_each(|_| drop(place.json_as(&ann, &["lease", "gpu"])));
+    place.json_as(&bob, &["lease", "request", "gpu"]);
+    place.json_as(&ann, &["lease", "grant", "gpu"]);
+    assert_eq!(place.log_of("slot_reserved")[0]["details"]["lasts"], 45_000);
+    place.git(&["commit", "-qm", "first", "--allow-empty"]);
+    place.json_as(&ann, &["worktree", "add", "login"]);
+    let gone = place.run_as(&ann, &["worktree", "remove", "login"]);
+    assert!(gone.out.contains("30 days"), "{gone:?}");
+    place.set("[pool]\nreservation = \"1ms\"\n");
+    let problem = place.json(&["settings"])["problem"].to_string();
+    assert!(problem.contains("pool.reservation is 1ms; give one from 1s to 60m"), "{problem}");
+}
+
+#[test]
 fn what_needs_a_restart_is_said() {
     let place = Place::new();
     assert_eq!(place.json(&["settings"])["restart"], false);

@@ -33,7 +33,7 @@ fn the_link_logs_in_once_and_the_page_is_there() {
     assert_eq!(
         http::request(&place, Some(code), "GET", "/api/status", None).status,
         403,
-        "a code is no token"
+        "a code isn't a token"
     );
     assert_eq!(http::request(&place, None, "POST", "/api/session", None).status, 403);
 }

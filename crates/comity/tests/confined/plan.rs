@@ -97,7 +97,7 @@ fn what_is_not_proven_runs_in_plan_mode_only_where_its_shell_was_seen_to_be_conf
     Ran::of(confined(&place, &ann, "pwd").output().expect("it runs"));
     assert!(!may_try(&place, &ann, none()), "no hook was asked about that one");
     run(&place, &ann, "pwd", Some("pwd"));
-    assert!(may_try(&place, &ann, none()), "it cannot do anything there");
+    assert!(may_try(&place, &ann, none()), "it can't do anything there");
     for another in [json!({ "shell": "zsh" }), json!({ "shell": "bash" }), json!({ "env": { "A": "1" } })] {
         assert!(!may_try(&place, &ann, another.clone()), "another shell: {another}");
     }

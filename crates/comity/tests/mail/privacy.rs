@@ -143,7 +143,7 @@ fn the_log_is_followed_without_it_and_members_see_it() {
     let wire = |agent: &Agent| Wire::connect(&post.place).asking_as(agent);
     let told = sent(wire(&post.eve));
     assert_eq!(told["details"]["private"], true, "{told}");
-    assert_eq!(told["concerns"][0]["name"], "bob", "who wrote to whom is no secret: {told}");
+    assert_eq!(told["concerns"][0]["name"], "bob", "who wrote to whom isn't a secret: {told}");
     assert!(!told.to_string().contains(SECRET), "{told}");
     for who in [wire(&post.ann), wire(&post.bob), wire(&post.lead), Wire::connect(&post.place)] {
         let told = sent(who);

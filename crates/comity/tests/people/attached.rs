@@ -118,8 +118,8 @@ fn an_agent_program_in_a_terminal_that_is_newer_than_agents_joins_in_no_wider_mo
         terminal.types(&place, &format!("{} -c '{line}; true'", claude.display()))
     };
     let said = joins("new");
-    assert!(said.contains("new is in the mode ask"), "{said}");
+    assert!(said.contains("new is in ask mode"), "{said}");
     place.json(&["mode", "ann", "plan"]);
     let said = joins("newer");
-    assert!(said.contains("newer is in the mode plan"), "{said}");
+    assert!(said.contains("newer is in plan mode"), "{said}");
 }

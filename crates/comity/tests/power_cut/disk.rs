@@ -33,7 +33,7 @@ impl Disk {
         image.set_len(DISK_BYTES).expect("a file with room");
         let made = run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(disk.image()));
         if let Err(problem) = made.and_then(|()| disk.mount()) {
-            skip(test, &format!("a disk in a file cannot be mounted here: {problem}"));
+            skip(test, &format!("a disk in a file can't be mounted here: {problem}"));
             return None;
         }
         Some(disk)

@@ -8,13 +8,14 @@ use std::time::Duration;
 use comity_core::commits::CommitEvent;
 use comity_core::display::{counted, visible, visible_lines};
 use comity_core::tasks::{Task, TaskEvent};
-use comity_core::{AgentId, Event, Principal, ProjectId, Record, World};
-use comity_git::{commit_patch, dirty_worktrees};
+use comity_core::worktrees::Worktree;
+use comity_core::{AgentId, Event, PathPattern, Principal, ProjectId, Record, World};
+use comity_git::{BranchCommit, WorktreeFilter, branch_commits, commit_patch, dirty_worktrees};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::lock_worktrees::is_in;
+use crate::lock_worktrees::{is_in, real};
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::ledger::{is_join_of, known_agent, newest_records};
 
@@ -25,11 +26,11 @@ const PATCH_BYTES_MAX: usize = 512 * 1024;
 /// How long git may take for each.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Show what an agent has changed, or what was changed for a task: its commits, and what is not committed under its locks.
+/// Show what an agent has changed, or what was changed for a task: its commits, and what is not committed under its locks and in its own worktrees.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Diff {
-    /// An agent or a task; you, if left out
+    /// An agent or a task; yourself if omitted
     pub of: Option<String>,
     /// Only the names of the files
     #[serde(default)]
@@ -41,7 +42,7 @@ pub struct Diff {
 pub struct WhatChanged {
     /// By whom, or for which task.
     pub of: String,
-    /// The commits, the oldest first: those made with comity commit.
+    /// The commits, the oldest first: those made with comity commit, and all others in its own worktrees.
     pub commits: Vec<CommitPatch>,
     /// What is not committed, worktree by worktree.
     pub uncommitted: Vec<DirtyPatch>,
@@ -101,6 +102,9 @@ impl Operation for Diff {
         };
         let mut changed = WhatChanged { of, commits: vec![], uncommitted: vec![], problems: vec![] };
         changed.add_commits(&world, &records, bytes);
+        if task.is_none() {
+            changed.add_plain_commits(&world, &holders, bytes);
+        }
         changed.add_uncommitted(&world, &holders, bytes);
         Ok(Plan::Answer(changed))
     }
@@ -186,6 +190,35 @@ impl WhatChanged {
         }
     }
 
+    /// Commits that git alone made, in worktrees that are theirs.
+    fn add_plain_commits(&mut self, world: &World, who: &[Principal], bytes_max: usize) {
+        let known: usize = self.commits.iter().map(|commit| commit.patch.len()).sum();
+        let mut room = bytes_max.saturating_sub(known);
+        for (worktree, commits) in plain_commits(world, who, &mut self.problems) {
+            let common_dir = world.projects.get(&worktree.project).map(|project| &*project.common_dir);
+            for commit in commits {
+                if self.commits.iter().any(|known| known.commit == commit.id) {
+                    continue;
+                }
+                let patch = match (room, common_dir) {
+                    (0, _) | (_, None) => String::new(),
+                    (room, Some(common_dir)) => {
+                        commit_patch(Path::new(common_dir), &commit.id, PATIENCE, room).unwrap_or_default()
+                    }
+                };
+                room = room.saturating_sub(patch.len());
+                self.commits.push(CommitPatch {
+                    commit: commit.id,
+                    branch: Some(worktree.tree.branch.to_string()),
+                    subject: commit.subject,
+                    by: world.name_of(worktree.owner),
+                    files: commit.files,
+                    patch,
+                });
+            }
+        }
+    }
+
     fn add_uncommitted(&mut self, world: &World, holders: &[Principal], bytes_max: usize) {
         match uncommitted(world, holders, bytes_max) {
             Ok(found) => self.uncommitted = found,
@@ -194,19 +227,48 @@ impl WhatChanged {
     }
 }
 
-/// What is not committed under somebody's locks, in their worktrees.
+/// The worktrees of somebody, with what was committed in each since it began.
+pub(super) fn plain_commits<'w>(
+    world: &'w World,
+    who: &[Principal],
+    problems: &mut Vec<String>,
+) -> Vec<(&'w Worktree, Vec<BranchCommit>)> {
+    let own = world.worktrees.iter().filter(|worktree| who.contains(&worktree.owner));
+    let mut all = Vec::new();
+    for worktree in own {
+        let Some(project) = world.projects.get(&worktree.project) else { continue };
+        let (common_dir, tree) = (Path::new(&*project.common_dir), &worktree.tree);
+        match branch_commits(common_dir, &real(&tree.path), &tree.base, PATIENCE) {
+            Ok(commits) => all.push((worktree, commits)),
+            Err(problem) => problems.push(problem.to_string()),
+        }
+    }
+    all
+}
+
+/// What is not committed under somebody's locks, and in worktrees of their own.
 pub(super) fn uncommitted(
     world: &World,
     holders: &[Principal],
     bytes_max: usize,
 ) -> Result<Vec<DirtyPatch>, String> {
     let locks = || holders.iter().flat_map(move |holder| world.locks.of(*holder));
-    let projects: BTreeSet<ProjectId> = locks().map(|lock| lock.wanted.project).collect();
+    let own = || world.worktrees.iter().filter(|worktree| holders.contains(&worktree.owner));
+    let locked = locks().map(|lock| lock.wanted.project);
+    let projects: BTreeSet<ProjectId> = locked.chain(own().map(|worktree| worktree.project)).collect();
     let (mut all, mut room) = (Vec::new(), bytes_max);
     for id in projects {
         let Some(project) = world.projects.get(&id) else { continue };
         let of_it = locks().filter(|lock| lock.wanted.project == id);
-        let meant: Vec<_> = of_it.map(|lock| (lock.wanted.pattern.clone(), is_in(world, lock))).collect();
+        let locked = of_it.map(|lock| (lock.wanted.pattern.clone(), is_in(world, lock)));
+        let mut meant: Vec<_> = locked.collect();
+        let roots: BTreeSet<_> =
+            own().filter(|tree| tree.project == id).map(|tree| real(&tree.tree.path)).collect();
+        if let Ok(everything) = PathPattern::parse("**", project.case)
+            && !roots.is_empty()
+        {
+            meant.push((everything, WorktreeFilter::Only(roots)));
+        }
         let at = Path::new(&*project.common_dir);
         let found = dirty_worktrees(at, &meant, project.case, PATIENCE, room);
         for dirty in found.map_err(|problem| problem.to_string())? {
@@ -228,7 +290,7 @@ impl fmt::Display for WhatChanged {
         match parts.is_empty() {
             true => write!(
                 f,
-                "{}: no commits made with comity commit, and nothing uncommitted under its locks",
+                "{}: no commits made with comity commit or in worktrees of its own, and nothing uncommitted there or under its locks",
                 visible(&self.of)
             ),
             false => f.write_str(&parts.join("\n")),

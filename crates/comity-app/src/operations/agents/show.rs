@@ -6,10 +6,11 @@ use comity_core::commits::CommitEvent;
 use comity_core::display::{counted, visible};
 use comity_core::event::is_housekeeping;
 use comity_core::{Event, Millis, Principal, Record, inbox};
+use comity_git::BranchCommit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::diff::{commits_of, uncommitted};
+use super::diff::{commits_of, plain_commits, uncommitted};
 use super::{AgentView, Diff};
 use crate::application::Application;
 use crate::catalog::next_call;
@@ -42,9 +43,9 @@ pub struct AgentDetail {
     pub tasks: Vec<TaskLine>,
     /// What it has locked.
     pub held: Vec<LockView>,
-    /// What is changed under its locks and not committed.
+    /// What is changed under its locks or in worktrees of its own, and not committed.
     pub uncommitted: Vec<UncommittedFiles>,
-    /// What it committed with comity commit, the newest last.
+    /// What it committed with comity commit, the newest last; then all else that was committed in worktrees of its own.
     pub commits: Vec<CommitLine>,
     /// Letters that it has not read.
     pub letters: usize,
@@ -113,10 +114,18 @@ impl Operation for ShowAgent {
                 .find(&self.agent)
                 .map_or_else(Failure::from, |_| Failure::fault("it is gone")));
         };
-        let (uncommitted, problem) = match uncommitted(&world, &[who], 0) {
-            Ok(found) => (found, None),
-            Err(problem) => (vec![], Some(problem)),
-        };
+        let mut problems = Vec::new();
+        let plain = plain_commits(&world, &[who], &mut problems);
+        let uncommitted = uncommitted(&world, &[who], 0).unwrap_or_else(|problem| {
+            problems.push(problem);
+            vec![]
+        });
+        let mut commits: Vec<CommitLine> = commits.iter().filter_map(CommitLine::of).collect();
+        let plain = plain.into_iter().flat_map(|(_, commits)| commits);
+        let new: Vec<_> =
+            plain.filter(|plain| commits.iter().all(|known| known.commit != plain.id)).collect();
+        commits.extend(new.into_iter().map(CommitLine::plain));
+        let problem = (!problems.is_empty()).then(|| problems.join("; "));
         let wall_now = crate::clock::wall_ms();
         Ok(Plan::Answer(AgentDetail {
             agent: AgentView::of(agent, &world, now, caller),
@@ -126,7 +135,7 @@ impl Operation for ShowAgent {
                 .into_iter()
                 .map(|dirty| UncommittedFiles { worktree: dirty.worktree, files: dirty.files })
                 .collect(),
-            commits: commits.iter().filter_map(CommitLine::of).collect(),
+            commits,
             letters: world.mail.of(who).map_or(0, |mailbox| mailbox.letters()),
             waiting: inbox::count(&world, who),
             last: acts
@@ -158,6 +167,11 @@ impl TaskLine {
 }
 
 impl CommitLine {
+    /// A commit that git alone made.
+    fn plain(commit: BranchCommit) -> CommitLine {
+        CommitLine { commit: commit.id, subject: commit.subject, files: commit.files.len() }
+    }
+
     fn of(record: &Record) -> Option<CommitLine> {
         let Event::Commit(CommitEvent::Made { commit, .. }) = &record.event else { return None };
         let (id, subject) = (commit.id.to_string(), commit.subject.to_string());

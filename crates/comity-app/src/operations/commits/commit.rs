@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(
             signed("fix: login", Some("ann")),
             "fix: login\n\nAgent: ann\n",
-            "a subject is no trailer"
+            "a subject isn't a trailer"
         );
     }
 }

@@ -41,7 +41,7 @@ impl Operation for ReportIdle {
             Some("interrupted") => IdleReason::Interrupted,
             Some("failed") => IdleReason::Failed,
             Some(other) => {
-                let problem = format!("{other:?} is no reason to be idle");
+                let problem = format!("{other:?} isn't a reason to be idle");
                 return Err(Refusal::bad_input(problem, "use available, interrupted or failed").into());
             }
         };

@@ -29,7 +29,7 @@ pub struct ListDecisions {
     pub pending: bool,
     /// Only those before this one, such as d40: to look further back
     pub before: Option<String>,
-    /// At most so many (50)
+    /// Show at most this many (50)
     pub limit: Option<usize>,
 }
 

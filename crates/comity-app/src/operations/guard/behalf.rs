@@ -33,7 +33,7 @@ pub(crate) fn confiner(
         return match confines.policy {
             ConfinePolicy::Auto if !confines.sealed => Ok(None),
             ConfinePolicy::Auto | ConfinePolicy::Required | ConfinePolicy::Off => Err(Refusal::bad_input(
-                "this runs a program that cannot be confined here",
+                "this runs a program that can't be confined here",
                 "see what is wrong with: comity doctor",
             )
             .into()),

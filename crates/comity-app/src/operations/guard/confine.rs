@@ -127,7 +127,7 @@ fn spelled(path: PathBuf) -> Result<String, Refusal> {
 fn unspelled(path: &Path) -> Refusal {
     Refusal::bad_input(
         format!(
-            "the path {} is not UTF-8, so what others hold there cannot be kept from commands",
+            "the path {} is not UTF-8, so what others hold there can't be kept from commands",
             path.display()
         ),
         "move it, or remove the worktree",

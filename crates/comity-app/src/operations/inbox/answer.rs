@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::InboxEntry;
+use super::shown::shown;
 use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -17,7 +18,7 @@ use crate::operations::inbox::ListInbox;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerInbox {
-    /// What you answer, such as p12
+    /// What you answer, such as p12, or its line in the list that you saw last, such as 3
     pub entry: String,
     /// One of its answers, such as allow or reject
     pub answer: String,
@@ -52,6 +53,9 @@ impl Operation for AnswerInbox {
                 .into());
             }
             (Some(reason), field) => input[field] = reason.into(),
+            (None, "to") => {
+                return Err(Refusal::bad_input("it is not said to whom", &answer.command).into());
+            }
             (None, _) => {}
         }
         Ok(Plan::Instead { operation: answer.operation, input })
@@ -59,37 +63,81 @@ impl Operation for AnswerInbox {
 }
 
 impl AnswerInbox {
-    /// The entry that is meant: by its name, or by its number if no other has that.
+    /// The entry that is meant: by its name, or by a number.
     fn meant(&self, app: &Application, caller: &Caller) -> Result<InboxEntry, Refusal> {
         let place = app.projects().place(caller).ok();
         let (now, world) = (app.engine().now(), app.engine().world());
         let items = inbox::waiting_for(&world, caller.who);
-        let entries =
-            items.iter().map(|item| InboxEntry::of(item, &world, (caller.who, place.as_ref()), now));
+        let entries = items
+            .iter()
+            .map(|item| InboxEntry::of(item, &world, (caller.who, place.as_ref()), now))
+            .collect::<Vec<_>>();
         let is_number = !self.entry.is_empty() && self.entry.bytes().all(|byte| byte.is_ascii_digit());
-        let is_meant = |entry: &InboxEntry| match is_number {
-            true => {
-                entry.kind != "orphan"
-                    && entry.entry.trim_start_matches(|c: char| !c.is_ascii_digit()) == self.entry
-            }
-            false => entry.entry == self.entry,
+        let mut meant: Vec<InboxEntry> = match is_number {
+            true => self.by_number(app, caller, entries)?,
+            false => self.by_name(entries),
         };
-        let mut meant: Vec<InboxEntry> = entries.filter(is_meant).collect();
         match meant.len() {
             1 => Ok(meant.remove(0)),
             0 => Err(Refusal::NotFound {
                 problem: format!("nothing called {:?} waits for you", self.entry),
                 hint: format!("see what does with: {}", next_call::<ListInbox>([])),
             }),
-            _ => {
-                let names: Vec<&str> = meant.iter().map(|entry| &*entry.entry).collect();
-                Err(Refusal::bad_input(
-                    format!("several things have the number {}", self.entry),
-                    format!("say which: {}", names.join(", ")),
-                ))
-            }
+            _ => Err(ambiguous(format!("several things are called {}", self.entry), &meant)),
         }
     }
+
+    /// What is called that in the list, or else the task with that id.
+    fn by_name(&self, entries: Vec<InboxEntry>) -> Vec<InboxEntry> {
+        let name = self.entry.as_str();
+        let (named, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.entry == name);
+        let is_task = |entry: &InboxEntry| {
+            entry.entry.starts_with("task") && entry.answers.iter().any(|answer| answer.input["id"] == name)
+        };
+        if named.is_empty() { others.into_iter().filter(is_task).collect() } else { named }
+    }
+
+    /// A number is a line of the list that the caller saw last, unless it may as well be a name without its letters: an
+    /// answer must not reach something else than was meant.
+    fn by_number(
+        &self,
+        app: &Application,
+        caller: &Caller,
+        entries: Vec<InboxEntry>,
+    ) -> Result<Vec<InboxEntry>, Refusal> {
+        let number = self.entry.as_str();
+        let line = number.parse().ok().and_then(|line| app.shown_lists().line(caller, line));
+        let is_numbered = |entry: &InboxEntry| {
+            entry.kind != "orphan" && entry.entry.trim_start_matches(|c: char| !c.is_ascii_digit()) == number
+        };
+        let Some(line) = line else { return Ok(entries.into_iter().filter(is_numbered).collect()) };
+        if !entries.iter().any(|entry| shown(entry) == line) {
+            return Err(Refusal::NotFound {
+                problem: format!(
+                    "{} was number {number} in the list that you saw last, and isn't waiting any more",
+                    line.0
+                ),
+                hint: format!("see what is with: {}", next_call::<ListInbox>([])),
+            });
+        }
+        let meant: Vec<InboxEntry> =
+            entries.into_iter().filter(|entry| shown(entry) == line || is_numbered(entry)).collect();
+        match meant.len() {
+            0 | 1 => Ok(meant),
+            _ => Err(ambiguous(
+                format!(
+                    "{} is number {number} in the list that you saw last, but others are called that, too",
+                    line.0
+                ),
+                &meant,
+            )),
+        }
+    }
+}
+
+fn ambiguous(problem: String, meant: &[InboxEntry]) -> Refusal {
+    let names: Vec<&str> = meant.iter().map(|entry| &*entry.entry).collect();
+    Refusal::bad_input(problem, format!("say which: {}", names.join(", ")))
 }
 
 impl fmt::Display for Answered {

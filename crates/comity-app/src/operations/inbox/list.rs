@@ -42,8 +42,12 @@ impl Operation for ListInbox {
         let (now, world) = (app.engine().now(), app.engine().world());
         let items = inbox::waiting_for(&world, caller.who);
         let shown = items.iter().take(self.limit.unwrap_or(SHOWN));
-        let entries =
+        let entries: Vec<InboxEntry> =
             shown.map(|item| InboxEntry::of(item, &world, (caller.who, place.as_ref()), now)).collect();
+        // Whoever only counts has seen no list.
+        if self.limit != Some(0) {
+            app.shown_lists().remember(caller, &entries);
+        }
         let whose = match caller.who {
             Principal::Agent(_) => world.name_of(caller.who),
             Principal::Human | Principal::System | Principal::Nobody => caller.who.to_string(),
@@ -57,7 +61,8 @@ impl fmt::Display for InboxList {
         if self.count == 0 {
             return f.write_str("nothing is waiting for you");
         }
-        let lines: Vec<String> = self.entries.iter().map(ToString::to_string).collect();
+        let number = |(at, entry): (usize, &InboxEntry)| format!("{}  {entry}", at + 1);
+        let lines: Vec<String> = self.entries.iter().enumerate().map(number).collect();
         f.write_str(&lines.join("\n"))?;
         match self.count - self.entries.len() {
             0 => Ok(()),

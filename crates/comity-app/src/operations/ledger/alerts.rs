@@ -3,6 +3,7 @@
 use std::fmt;
 
 use comity_core::display::visible;
+use comity_core::inbox::{self, InboxItem};
 use comity_core::locks::Hold;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::inbox::{InboxEntry, ListInbox};
 use crate::operations::locks::{Adopt, HandOver, Release, Rescue, named_from, project_name};
 
-/// Show what needs a decision: locks over uncommitted work that their holder left behind.
+/// Show what needs a decision: yours, and locks over uncommitted work that anybody left behind.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAlerts {}
@@ -20,20 +22,24 @@ pub struct ListAlerts {}
 /// What needs a decision.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Alerts {
-    /// The oldest first.
+    /// Work that was left, the oldest first, then what else is yours to decide, most important first.
     pub alerts: Vec<Alert>,
+    /// How much is waiting for you in all.
+    pub inbox: usize,
 }
 
 /// One thing that needs a decision.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Alert {
     #[serde(rename = "type")]
+    /// orphaned_lock, or the kind of an entry in your inbox.
     pub kind: &'static str,
     pub severity: &'static str,
     /// What, in a sentence.
     pub message: String,
     /// The repository that it is about.
-    pub project: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     pub action: String,
     /// Whether that is another one than the caller's.
     #[serde(skip)]
@@ -48,8 +54,8 @@ impl Operation for ListAlerts {
         let place = app.projects().place(caller).ok();
         let world = app.engine().world();
         let orphaned = world.locks.iter().filter(|lock| lock.hold == Hold::Orphaned);
-        let alerts = orphaned.map(|lock| Alert {
-            project: project_name(&world, lock.wanted.project),
+        let left = orphaned.map(|lock| Alert {
+            project: Some(project_name(&world, lock.wanted.project)),
             is_elsewhere: place.as_ref().is_none_or(|place| place.project() != lock.wanted.project),
             kind: "orphaned_lock",
             severity: "warning",
@@ -66,18 +72,46 @@ impl Operation for ListAlerts {
                 format!("{adopt}, {hand_over}, {rescue} (put it aside), or {release}")
             },
         });
-        Ok(Plan::Answer(Alerts { alerts: alerts.collect() }))
+        let items = inbox::waiting_for(&world, caller.who);
+        let own = items.iter().filter(|item| item.needs_decision() && !matches!(item, InboxItem::Orphan(_)));
+        let own = own.map(|item| Alert::of(InboxEntry::of(item, &world, (caller.who, place.as_ref()), now)));
+        Ok(Plan::Answer(Alerts { alerts: left.chain(own).collect(), inbox: items.len() }))
+    }
+}
+
+impl Alert {
+    fn of(entry: InboxEntry) -> Alert {
+        let calls: Vec<&str> = entry.answers.iter().map(|answer| &*answer.command).collect();
+        Alert {
+            kind: entry.kind,
+            severity: "warning",
+            message: entry.what,
+            project: entry.project,
+            action: calls.join(", or "),
+            is_elsewhere: false,
+        }
     }
 }
 
 impl fmt::Display for Alerts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.alerts.is_empty() {
-            return f.write_str("nothing needs a decision");
+            let inbox = next_call::<ListInbox>([]);
+            return match self.inbox {
+                0 => f.write_str("nothing needs a decision"),
+                count => {
+                    write!(
+                        f,
+                        "nothing needs a decision; {} waiting for you: {inbox}",
+                        if count == 1 { "1 thing is".to_owned() } else { format!("{count} things are") }
+                    )
+                }
+            };
         }
         let line = |alert: &Alert| {
             let Alert { message, action, project, is_elsewhere, .. } = alert;
-            let place = if *is_elsewhere { format!("in {}: ", visible(project)) } else { String::new() };
+            let elsewhere = project.as_ref().filter(|_| *is_elsewhere);
+            let place = elsewhere.map(|project| format!("in {}: ", visible(project))).unwrap_or_default();
             format!("{place}{message}\n  {action}")
         };
         f.write_str(&self.alerts.iter().map(line).collect::<Vec<_>>().join("\n"))

@@ -38,7 +38,7 @@ impl Operation for Verify {
             }
             Err(problem) => Err(Refusal::NotFound {
                 problem: format!("the log was changed: {problem}"),
-                hint: "what comes after that record cannot be trusted; compare with a backup".into(),
+                hint: "what comes after that record can't be trusted; compare with a backup".into(),
             }
             .into()),
         }
@@ -48,6 +48,6 @@ impl Operation for Verify {
 impl fmt::Display for Verified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Verified { records, hash, .. } = self;
-        write!(f, "{records} records are as they were written\nhash {hash}")
+        write!(f, "log verified: {records} records, chain intact\nhash {hash}")
     }
 }

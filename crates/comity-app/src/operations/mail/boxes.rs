@@ -31,7 +31,7 @@ pub struct BoxView {
     /// Bytes of these.
     pub bytes: usize,
     pub from: Vec<String>,
-    /// Letters that were offered in vain too often.
+    /// Letters that were offered too often and never arrived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub put_aside: Vec<String>,
 }

@@ -163,7 +163,7 @@ impl Inbox {
         let control: Vec<String> = self.control.drain(..).map(|view| format!("control: {view}")).collect();
         let control = match control.is_empty() {
             true => String::new(),
-            false => format!("This is from Comity itself, and is no mail:\n{}\n", control.join("\n")),
+            false => format!("This is from Comity itself, and isn't mail:\n{}\n", control.join("\n")),
         };
         match self.is_empty() {
             true => control,
@@ -183,8 +183,10 @@ impl Inbox {
             InboxItem::Mail { .. } | InboxItem::Task(_) => true,
             InboxItem::Ready(_) => !self.control.is_empty() || !self.messages.is_empty(),
             InboxItem::Orphan(_)
+            | InboxItem::Death(_)
             | InboxItem::Review(_)
             | InboxItem::Failed(_)
+            | InboxItem::Space { .. }
             | InboxItem::Decision(_)
             | InboxItem::Wish(_) => false,
         }

@@ -53,7 +53,7 @@ impl Operation for SendMail {
             None | Some("normal") => Importance::Normal,
             Some("high") => Importance::High,
             Some(other) => {
-                let problem = format!("{other:?} is no importance");
+                let problem = format!("{other:?} isn't an importance");
                 return Err(Refusal::bad_input(problem, "use normal or high").into());
             }
         };

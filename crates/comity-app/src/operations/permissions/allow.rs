@@ -69,7 +69,7 @@ pub(super) fn answered(
         Ok(hash) => hash,
         Err(()) => {
             let hint = format!("copy it from: {}", next_call::<ListPermissions>([]));
-            return Err(Refusal::bad_input("this is no hash", hint).into());
+            return Err(Refusal::bad_input("this isn't a hash", hint).into());
         }
     };
     let (tool, known) = {
@@ -100,6 +100,7 @@ fn shown(world: &World, request: RequestId, now: Timestamp) -> RequestView {
             hash: String::new(),
             state: "settled",
             by: None,
+            is_you: false,
             reason: None,
             age_ms: 0,
             expires_in_ms: None,

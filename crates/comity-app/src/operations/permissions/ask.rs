@@ -158,7 +158,9 @@ impl Permitted {
         let said = events.iter().find_map(|event| match event {
             Event::Permission(PermissionEvent::Used { request, hash: used }) if *used == hash => {
                 let by = match world.permissions.get(*request).map(|request| &request.state) {
-                    Some(RequestState::Used { by: Principal::System, .. }) => "it is allowed by now".into(),
+                    Some(RequestState::Used { by: Principal::System, .. }) => {
+                        "allowed by a newer rule".into()
+                    }
                     Some(RequestState::Used { by, .. }) => format!("{} allowed it", world.name_of(*by)),
                     _ => "it was allowed".into(),
                 };

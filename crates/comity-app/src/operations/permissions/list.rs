@@ -61,7 +61,13 @@ impl Operation for ListPermissions {
         let plans = world.permissions.plans().filter(|plan| is_seen(plan.asker));
         let plans = plans.filter(|plan| self.all || matches!(plan.state, PlanState::Waiting { .. }));
         Ok(Plan::Answer(PermissionList {
-            requests: requests.map(|request| RequestView::of(request, &world, now)).collect(),
+            requests: requests
+                .map(|request| {
+                    let view = RequestView::of(request, &world, now);
+                    let by = Some(world.name_of(caller.who));
+                    RequestView { is_you: view.by.is_some() && view.by == by, ..view }
+                })
+                .collect(),
             plans: plans.map(|plan| plan_view(plan, &world, now)).collect(),
         }))
     }

@@ -82,6 +82,9 @@ pub struct RequestView {
     /// Who was asked, or who answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Whether that is who reads it.
+    #[serde(skip)]
+    pub(super) is_you: bool,
     /// Why it was denied or withdrawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -113,6 +116,7 @@ impl RequestView {
             hash: request.call.hash.to_string(),
             state: request.state.word(),
             by: by.map(|by| world.name_of(by)),
+            is_you: false,
             reason,
             age_ms: now.since(request.since).0,
             expires_in_ms: until.map(|until| until.since(now).0),
@@ -126,7 +130,9 @@ impl fmt::Display for RequestView {
         write!(f, "{}  {} ({})  {}: {}", self.id, self.asker, self.colour, self.tool, self.summary)?;
         let left = self.expires_in_ms.map(|left| format!(", {} left", Millis(left))).unwrap_or_default();
         let reason = self.reason.as_deref().map(|text| format!(": {}", visible(text))).unwrap_or_default();
-        match (self.state, &self.by) {
+        let by = self.by.as_deref().map(|by| if self.is_you { "you" } else { by });
+        match (self.state, by) {
+            ("used", Some(by)) => write!(f, "  allowed by {by}, used"),
             ("waiting", Some(to)) => write!(f, "  waits for {to}{left}"),
             (state, Some(by)) => write!(f, "  {state} by {by}{left}{reason}"),
             (state, None) => write!(f, "  {state}{reason}"),

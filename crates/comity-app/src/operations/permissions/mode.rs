@@ -58,6 +58,6 @@ fn view(world: &World, agent: AgentId) -> ModeView {
 
 impl fmt::Display for ModeView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is in the mode {}", self.agent, self.mode)
+        write!(f, "{} is in {} mode", self.agent, self.mode)
     }
 }

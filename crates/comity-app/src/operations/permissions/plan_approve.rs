@@ -71,7 +71,7 @@ impl fmt::Display for PlanOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PlanOutcome { id, asker, state, mode } = self;
         match mode {
-            Some(mode) => write!(f, "plan {id} of {asker} is {state}; it goes on in the mode {mode}"),
+            Some(mode) => write!(f, "plan {id} of {asker} is {state}; it continues in {mode} mode"),
             None => write!(f, "plan {id} of {asker} is {state}"),
         }
     }

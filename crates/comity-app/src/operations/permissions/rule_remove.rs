@@ -18,7 +18,7 @@ pub struct RemoveRule {
     pub id: u64,
 }
 
-/// The rule is no more.
+/// The rule that was removed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Removed {
     pub id: u64,
@@ -36,6 +36,6 @@ impl Operation for RemoveRule {
 
 impl fmt::Display for Removed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rule {} is no more", self.id)
+        write!(f, "removed rule {}", self.id)
     }
 }

@@ -40,6 +40,6 @@ impl Operation for LeaseCancel {
 
 impl fmt::Display for Cancelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.cancelled { "you wait no more" } else { "you had not asked for space" })
+        f.write_str(if self.cancelled { "you are no longer waiting" } else { "you had not asked for space" })
     }
 }

@@ -59,7 +59,14 @@ impl Operation for ShowSettings {
         };
         // A project's file is read anew for every command.
         let root = app.projects().place(caller).ok().map(|place| place.repository().root().to_owned());
-        let project = root.as_deref().map(ProjectConfig::given).unwrap_or_default();
+        // What is refused is not in force.
+        let (project, refused) = match root.as_deref().map(|root| ProjectConfig::read(root).map(|_| root)) {
+            Some(Ok(root)) => (ProjectConfig::given(root), None),
+            Some(Err(refused)) => (Given::new(), Some(refused)),
+            None => (Given::new(), None),
+        };
+        let problems: Vec<String> = problem.into_iter().chain(refused).collect();
+        let problem = (!problems.is_empty()).then(|| problems.join("; "));
         let settings = all(in_force, &next, &project);
         let restart = settings.iter().any(|setting| setting.next.is_some());
         let project_file = root.map(|root| root.join("comity.toml"));

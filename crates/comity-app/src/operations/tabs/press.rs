@@ -43,6 +43,6 @@ fn modifier(name: &str) -> Result<Modifier, Refusal> {
         "control" | "ctrl" => Ok(Modifier::Control),
         "meta" | "command" | "cmd" => Ok(Modifier::Meta),
         "shift" => Ok(Modifier::Shift),
-        _ => Err(Refusal::bad_input(format!("{name:?} cannot be held down"), "Alt, Control, Meta or Shift")),
+        _ => Err(Refusal::bad_input(format!("{name:?} can't be held down"), "Alt, Control, Meta or Shift")),
     }
 }

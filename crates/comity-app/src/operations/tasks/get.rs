@@ -24,6 +24,6 @@ impl Operation for TaskGet {
         let on = TaskRef { project: app.projects().place(caller)?.project(), task: self.id.into() };
         let now = app.engine().now();
         let world = app.engine().world();
-        Ok(Plan::Answer(TaskView::of(world.tasks.find(&on)?, &world, now)))
+        Ok(Plan::Answer(TaskView::of(world.tasks.find(&on)?, &world, now).read_by(caller.who, &world)))
     }
 }

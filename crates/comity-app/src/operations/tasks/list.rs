@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use comity_core::next_call::Argument;
 use comity_core::table::table;
 use comity_core::tasks::{Opening, Task, TaskStatus, openings};
 use comity_core::{Principal, ProjectId, Refusal, World};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TaskView;
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::{elsewhere, in_project};
 
@@ -87,7 +89,11 @@ impl Operation for TaskList {
         let wanted = wanted.filter(|opening| scope.is_none_or(|scope| opening.project == scope));
         Ok(Plan::Answer(TaskListing {
             total: found.len(),
-            tasks: found.iter().take(SHOWN_MAX).map(|task| TaskView::of(task, &world, now)).collect(),
+            tasks: found
+                .iter()
+                .take(SHOWN_MAX)
+                .map(|task| TaskView::of(task, &world, now).read_by(caller.who, &world))
+                .collect(),
             wanted: wanted.map(WantedRole::of).collect(),
             project: in_project(&world, scope),
             elsewhere,
@@ -100,7 +106,7 @@ fn status(text: &str) -> Result<TaskStatus, Refusal> {
     let word = text.to_lowercase().replace(['-', '_'], " ");
     TaskStatus::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| {
         let all: Vec<&str> = TaskStatus::ALL.iter().map(|status| status.word()).collect();
-        Refusal::bad_input(format!("{text:?} is no status"), format!("there are: {}", all.join(", ")))
+        Refusal::bad_input(format!("{text:?} isn't a status"), format!("there are: {}", all.join(", ")))
     })
 }
 
@@ -153,6 +159,7 @@ impl fmt::Display for TaskListing {
         let more = (left > 0).then(|| format!("and {left} more"));
         let wanted = self.wanted.iter().map(ToString::to_string);
         let lines = std::iter::once(tasks).chain(more).chain(wanted);
-        f.write_str(&lines.chain(elsewhere(self.elsewhere, "task list")).collect::<Vec<_>>().join("\n"))
+        let all = next_call::<TaskList>([("all_projects", Argument::Yes)]);
+        f.write_str(&lines.chain(elsewhere(self.elsewhere, &all)).collect::<Vec<_>>().join("\n"))
     }
 }

@@ -42,6 +42,6 @@ pub fn prompt(task: &Task, world: &World) -> String {
     let done = next_call::<TaskDone>([id(), ("evidence", "TEXT".into())]);
     let fail = next_call::<TaskFail>([id(), ("reason", "TEXT".into())]);
     text + &format!(
-        "\nBegin with: {start}. It is done only when you say so, with evidence: {done}. If it cannot be done: {fail}."
+        "\nBegin with: {start}. It is done only when you say so, with evidence: {done}. If it can't be done: {fail}."
     )
 }

@@ -75,7 +75,7 @@ impl TaskUpdate {
             }
             _ => {
                 let hint = "there are: running, done, failed, ready, paused, skipped, cancelled, accepted, sent-back";
-                return Err(Refusal::bad_input(format!("{status:?} is no status to ask for"), hint).into());
+                return Err(Refusal::bad_input(format!("{status:?} isn't a status to ask for"), hint).into());
             }
         })
     }

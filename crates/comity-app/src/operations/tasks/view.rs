@@ -4,7 +4,7 @@ use std::fmt;
 
 use comity_core::display::{visible, visible_lines};
 use comity_core::tasks::{Task, TaskEvent, TaskRef, TaskState};
-use comity_core::{Event, Millis, Timestamp, World};
+use comity_core::{Event, Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -47,6 +47,9 @@ pub struct TaskView {
     pub creator: String,
     /// How long ago it was declared.
     pub age_ms: u64,
+    /// What people call who reads it.
+    #[serde(skip)]
+    reader: Option<String>,
 }
 
 impl TaskView {
@@ -81,7 +84,17 @@ impl TaskView {
             history: task.past.iter().map(|past| AttemptView::of(past, world, now)).collect(),
             creator: world.name_of(task.creator),
             age_ms: now.since(task.since).0,
+            reader: None,
         }
+    }
+
+    /// For somebody who is "you" in its words.
+    pub(super) fn read_by(self, who: Principal, world: &World) -> TaskView {
+        TaskView { reader: Some(world.name_of(who)), ..self }
+    }
+
+    fn name<'n>(&self, name: &'n str) -> &'n str {
+        if self.reader.as_deref() == Some(name) { "you" } else { name }
     }
 
     /// Its line in a table.
@@ -93,7 +106,7 @@ impl TaskView {
         vec![
             self.id.clone(),
             self.status.to_string(),
-            self.owner.clone().unwrap_or_default(),
+            self.owner.as_deref().map(|owner| self.name(owner).to_owned()).unwrap_or_default(),
             if self.priority == "normal" { String::new() } else { self.priority.to_string() },
             format!("{}{waits}", visible(&self.title)),
         ]
@@ -102,7 +115,7 @@ impl TaskView {
     pub(crate) fn line(&self) -> String {
         let mut line = format!("{}  {}", self.id, self.status);
         if let Some(owner) = &self.owner {
-            line += &format!("  {owner}");
+            line += &format!("  {}", self.name(owner));
         }
         if self.priority != "normal" {
             line += &format!("  {}", self.priority);
@@ -126,7 +139,7 @@ impl fmt::Display for TaskView {
         if self.review {
             f.write_str(", to be reviewed")?;
         }
-        write!(f, "; declared by {} {} ago", self.creator, Millis(self.age_ms))?;
+        write!(f, "; declared by {} {} ago", self.name(&self.creator), Millis(self.age_ms))?;
         for (label, list) in [("after", &self.depends_on), ("files", &self.files)] {
             if !list.is_empty() {
                 write!(f, "\n  {label}: {}", visible(&list.join(", ")))?;
@@ -138,6 +151,9 @@ impl fmt::Display for TaskView {
             }
         }
         for attempt in &self.history {
+            let decided_by = attempt.decided_by.as_deref().map(|by| self.name(by).to_owned());
+            let by = self.name(&attempt.by).to_owned();
+            let attempt = AttemptView { by, decided_by, ..attempt.clone() };
             write!(f, "\n  attempt {attempt}, {} ago", Millis(attempt.age_ms).rough())?;
         }
         match self.description.is_empty() {

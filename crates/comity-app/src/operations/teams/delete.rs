@@ -19,7 +19,7 @@ pub struct DeleteTeam {
     pub name: String,
 }
 
-/// Which team is no more.
+/// The team that was deleted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeletedTeam {
     pub name: String,
@@ -36,6 +36,6 @@ impl Operation for DeleteTeam {
 
 impl fmt::Display for DeletedTeam {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the team {} is no more", self.name)
+        write!(f, "deleted the team {}", self.name)
     }
 }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use comity_core::worktrees::{WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Principal, Refusal};
-use comity_git::worktree::TRASH_KEPT_FOR;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +56,8 @@ impl Operation for WorktreeRemove {
         let (project, slug) = (worktree.project, worktree.tree.slug.to_string());
         if !waits {
             let asks = vec![Ask::Worktree(WorktreeAsk::Release { project, slug: slug.as_str().into() })];
-            let finish = move |_: &_, _: &_, _| WorktreeGoes::soon(slug);
+            let kept_days = app.config().trash_days();
+            let finish = move |_: &_, _: &_, _| WorktreeGoes::soon(slug, kept_days);
             return Ok(Plan::change(asks, finish));
         }
         let settled = match settle(app, caller.who, &worktree, caller.key.clone()) {
@@ -72,14 +72,14 @@ impl Operation for WorktreeRemove {
         };
         match settled {
             RemovalOutcome::Gone { id } => {
-                let app = app.clone();
+                let (app, kept_days) = (app.clone(), app.config().trash_days());
                 // Without it the trash is emptied after the next removal.
                 let purging = move || {
                     panic_at("worktree-trash");
                     purge(&app, &worktree);
                 };
                 let _ = std::thread::Builder::new().name("worktree-trash".into()).spawn(purging);
-                Ok(Plan::Answer(WorktreeGoes { gone: true, id, ..WorktreeGoes::soon(slug) }))
+                Ok(Plan::Answer(WorktreeGoes { gone: true, id, ..WorktreeGoes::soon(slug, kept_days) }))
             }
             RemovalOutcome::Kept(kept) => Err(Refusal::NotAllowed {
                 problem: format!("the worktree {slug} is kept: {}", in_words(&kept)),
@@ -102,15 +102,14 @@ fn done_before(
         let worktree = world.worktrees.get(place.project(), slug);
         worktree.is_some_and(|worktree| worktree.released.is_some() || worktree.kept.is_some())
     };
+    let soon = |slug| WorktreeGoes::soon(slug, app.config().trash_days());
     let goes = app.answered(caller).into_iter().flatten().find_map(|event| match event {
         Event::Worktree(WorktreeEvent::Removed { slug, .. }) => {
-            Some(WorktreeGoes { gone: true, ..WorktreeGoes::soon(slug.into()) })
+            Some(WorktreeGoes { gone: true, ..soon(slug.into()) })
         }
-        Event::Worktree(WorktreeEvent::Released { slug, .. }) if !waits => {
-            Some(WorktreeGoes::soon(slug.into()))
-        }
+        Event::Worktree(WorktreeEvent::Released { slug, .. }) if !waits => Some(soon(slug.into())),
         Event::Worktree(WorktreeEvent::Released { slug, .. }) if !is_on_its_way(&slug) => {
-            Some(WorktreeGoes { gone: true, ..WorktreeGoes::soon(slug.into()) })
+            Some(WorktreeGoes { gone: true, ..soon(slug.into()) })
         }
         _ => None,
     });
@@ -126,8 +125,8 @@ fn done_before(
 }
 
 impl WorktreeGoes {
-    fn soon(slug: String) -> WorktreeGoes {
-        WorktreeGoes { slug, gone: false, id: None, kept_days: TRASH_KEPT_FOR.as_secs() / 86_400 }
+    fn soon(slug: String, kept_days: u64) -> WorktreeGoes {
+        WorktreeGoes { slug, gone: false, id: None, kept_days }
     }
 }
 

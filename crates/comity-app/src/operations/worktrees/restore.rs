@@ -31,7 +31,7 @@ pub struct WorktreeRestore {
 pub struct WorktreeBack {
     pub slug: String,
     pub path: String,
-    /// The branch that is checked out; none if somebody else has it by now.
+    /// The branch that is checked out; none if somebody else has taken it.
     pub branch: Option<String>,
 }
 

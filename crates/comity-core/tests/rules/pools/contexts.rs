@@ -38,7 +38,7 @@ fn whoever_made_a_context_says_who_comes_in() {
             cid got tabs 3
             cid may enter login
             3 is in login
-            bob: refused (ownership): OWNERSHIP: Cannot open tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own, or write to ann"#]],
+            bob: refused (ownership): OWNERSHIP: Cannot open tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own: tab_open(url="URL"); or ask ann: mail_send(to=["ann"], message="TEXT")"#]],
     );
 }
 
@@ -103,7 +103,7 @@ fn a_page_takes_no_more_than_the_share_of_its_owner() {
             bob got tabs 3
             ann: refused (not_allowed): you have your share of tabs already; close one of your tabs, then let the page open it again
             bob got tabs 4
-            cid: refused (pool_full): POOL_FULL: Tab pool is full (4/4); you have 0, others 4 (ann, bob), 0 waiting; wait in line, or ask for space
+            cid: refused (pool_full): POOL_FULL: Tab pool is full (4/4); you have 0, others 4 (ann, bob), 0 waiting; wait in line: tab_open(url="URL", wait="60s"); or ask for space: tab_request()
             cid asks for tabs (ticket 1), asking [ann, bob]
             tabs 1 of ann: was taken away by the human
             cid may take tabs for 30s

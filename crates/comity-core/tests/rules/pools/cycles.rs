@@ -30,7 +30,7 @@ fn a_cycle_of_locks_and_leases_is_refused_when_it_closes() {
             ann got build 1
             bob got a (fence 1)
             ann waits for a (ticket 1, 5m)
-            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (a lease of build), ann waits for bob (a); release what the others wait for, then ask again
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (a lease of build), ann waits for bob (a); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             cid joined
             port has 1
             cid got port 2
@@ -64,7 +64,7 @@ fn who_waits_for_one_of_several_is_refused_when_all_of_them_wait() {
             cid got a (fence 1)
             ann waits for a (ticket 1, 5m)
             cid waits 5m for tabs (ticket 2), asking []
-            bob: refused (deadlock): waiting would be a deadlock: bob waits for cid (a), cid waits for bob (a lease of tabs); release what the others wait for, then ask again
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for cid (a), cid waits for bob (a lease of tabs); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             tabs 2 of bob: back
             cid got tabs 3 by ticket 2
             cid has waited (slot 3)
@@ -90,7 +90,7 @@ fn a_slot_is_not_given_to_who_waits_for_those_in_line() {
             bob got a (fence 1)
             cid waits for a (ticket 1, 5m)
             bob waits 5m for build (ticket 2), asking []
-            ann: refused (deadlock): waiting would be a deadlock: cid waits for bob (a), bob waits for cid (a lease of build); release what the others wait for, then ask again
+            ann: refused (deadlock): waiting would be a deadlock: cid waits for bob (a), bob waits for cid (a lease of build); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             a of bob given back
             cid got a (fence 2)
             cid has waited ([fence 2])
@@ -134,7 +134,7 @@ fn a_request_that_becomes_a_wait_is_before_those_who_came_later() {
             cid got a (fence 1)
             cid waits 5m for build (ticket 2), asking []
             bob waits for a (ticket 3, 5m)
-            bob: refused (deadlock): waiting would be a deadlock: bob waits for cid (a), cid waits for bob (its turn for build); release what the others wait for, then ask again"#]],
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for cid (a), cid waits for bob (its turn for build); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again"#]],
     );
 }
 
@@ -195,7 +195,7 @@ fn all_that_has_to_come_back_counts_when_a_pool_is_made_smaller() {
             build has 2
             dan waits no longer: there is less
             build has 1
-            dan: refused (deadlock): waiting would be a deadlock: dan waits for ann (a lease of build), ann waits for dan (a); release what the others wait for, then ask again
+            dan: refused (deadlock): waiting would be a deadlock: dan waits for ann (a lease of build), ann waits for dan (a); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             build 1 of ann: back
             dan waits 5m for build (ticket 3), asking []
             build 2 of bob: back

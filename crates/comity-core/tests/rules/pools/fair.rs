@@ -183,7 +183,7 @@ fn what_was_taken_for_a_process_is_in_use_as_long_as_it_runs() {
             bob waits 5m for build (ticket 1), asking [ann]
             ann grants nothing: the commands that you took them for still run
             ann: nothing changes
-            ann: refused (pool_full): POOL_FULL: Pool "build" is full (3/3); you have 3, others 0, 1 waiting; wait in line, free one of yours, or ask for space
+            ann: refused (pool_full): POOL_FULL: Pool "build" is full (3/3); you have 3, others 0, 1 waiting; wait in line: lease(pool="build", wait="60s"), free one of yours; or ask for space: lease_request(pool="build")
             comity: refused (not_allowed): lease 1 of build stays: it was taken for a process, which runs; look again later
             build 2 of ann: is free: the process that it was taken for ended
             bob got build 4 by ticket 1

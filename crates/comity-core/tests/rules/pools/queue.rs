@@ -62,7 +62,7 @@ fn a_request_gets_a_reservation_that_only_its_owner_can_use() {
             bob may take tabs for 30s
             notice: a slot of tabs is reserved for you for 30s: take it now
             bob was told
-            cid: refused (pool_full): POOL_FULL: Tab pool is full (1/1); you have 0, others 0, 0 waiting; wait in line, or ask for space
+            cid: refused (pool_full): POOL_FULL: Tab pool is full (1/1); you have 0, others 0, 0 waiting; wait in line: tab_open(url="URL", wait="60s"); or ask for space: tab_request()
             cid asks for tabs (ticket 2), asking []
             tabs 1/1, share 1: [] [bob may take, cid asked]
             bob has waited (slot 2)
@@ -143,7 +143,7 @@ fn whoever_is_alone_and_slow_has_a_second_reservation() {
             notice: a slot of tabs is reserved for you for 30s: take it now
             notice: your reservation of a slot of tabs lapsed; you are still first in line, and the next one is the last
             notice: a slot of tabs is reserved for you for 30s: take it now
-            notice: your reservation of a slot of tabs lapsed for the second time: you wait no more, ask again if you need one
+            notice: your reservation of a slot of tabs lapsed for the second time: you are no longer waiting, ask again if you need one
             bob was told
             tabs 0/1, share 1: [] []"#]],
     );

@@ -44,10 +44,10 @@ fn a_full_pool_says_who_has_it() {
             build has 1
             ann got tabs 1
             bob got tabs 2
-            ann: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 1, others 1 (bob), 0 waiting; wait in line, free one of yours, or ask for space
-            cid: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 0, others 2 (ann, bob), 0 waiting; wait in line, or ask for space
+            ann: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 1, others 1 (bob), 0 waiting; wait in line: tab_open(url="URL", wait="60s"), free one of yours; or ask for space: tab_request()
+            cid: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 0, others 2 (ann, bob), 0 waiting; wait in line: tab_open(url="URL", wait="60s"); or ask for space: tab_request()
             the human got build 3
-            ann: refused (pool_full): POOL_FULL: Pool "build" is full (1/1); you have 0, others 1 (the human), 0 waiting; wait in line, or ask for space
+            ann: refused (pool_full): POOL_FULL: Pool "build" is full (1/1); you have 0, others 1 (the human), 0 waiting; wait in line: lease(pool="build", wait="60s"); or ask for space: lease_request(pool="build")
             ann: refused (not_found): there is no pool "gpu"; there are: build, tabs (new settings count after: comity restart)"#]],
     );
 }
@@ -74,10 +74,10 @@ fn nobody_does_anything_with_a_slot_of_others() {
             build has 1
             ann got tabs 1
             the human got build 2
-            bob: refused (ownership): OWNERSHIP: Cannot close tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own, or write to ann
-            bob: refused (ownership): OWNERSHIP: Cannot extend lease 2 (owned by the human); this lease is the human's; take one of your own, or write to the human
-            bob: refused (ownership): OWNERSHIP: Cannot hand over tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own, or write to ann
-            bob: refused (ownership): OWNERSHIP: Cannot share tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own, or write to ann
+            bob: refused (ownership): OWNERSHIP: Cannot close tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own: tab_open(url="URL"); or ask ann: mail_send(to=["ann"], message="TEXT")
+            bob: refused (ownership): OWNERSHIP: Cannot extend lease 2 (owned by the human); this lease is the human's; take one of your own: lease(pool="POOL"); or ask the human
+            bob: refused (ownership): OWNERSHIP: Cannot hand over tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own: tab_open(url="URL"); or ask ann: mail_send(to=["ann"], message="TEXT")
+            bob: refused (ownership): OWNERSHIP: Cannot share tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own: tab_open(url="URL"); or ask ann: mail_send(to=["ann"], message="TEXT")
             bob: refused (not_allowed): only Comity itself can tell that; free the slot instead
             bob: refused (not_allowed): only Comity itself can tell that; free the slot instead
             tabs 1 of ann: was taken away by the human ("needed")
@@ -103,10 +103,10 @@ fn the_own_oldest_goes_only_when_it_is_asked_for() {
             tabs has 2
             ann got tabs 1
             ann got tabs 2
-            ann: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 2, others 0, 0 waiting; wait in line, free one of yours, or ask for space
+            ann: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 2, others 0, 0 waiting; wait in line: tab_open(url="URL", wait="60s"), free one of yours; or ask for space: tab_request()
             tabs 1 of ann: was given up for a new one
             ann got tabs 3
-            bob: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 0, others 2 (ann), 0 waiting; wait in line, or ask for space
+            bob: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 0, others 2 (ann), 0 waiting; wait in line: tab_open(url="URL", wait="60s"); or ask for space: tab_request()
             tabs 2/2, share 2: [2 ann, 3 ann] []"#]],
     );
 }
@@ -274,7 +274,7 @@ fn a_pool_that_shrinks_takes_nothing_away() {
             bob got build 3
             build has 1
             cid waits 1h for build (ticket 1), asking [ann]
-            ann: refused (pool_full): POOL_FULL: Pool "build" is full (3/1); you have 2, others 1 (bob), 1 waiting; wait in line, free one of yours, or ask for space
+            ann: refused (pool_full): POOL_FULL: Pool "build" is full (3/1); you have 2, others 1 (bob), 1 waiting; wait in line: lease(pool="build", wait="60s"), free one of yours; or ask for space: lease_request(pool="build")
             build 1 of ann: back
             build 3 of bob: back
             build 1/1, share 1: [2 ann] [cid waits]
@@ -310,11 +310,11 @@ fn a_closed_pool_lets_nobody_wait() {
             ann got tabs 1
             bob waits 5m for tabs (ticket 1), asking []
             cid asks for tabs (ticket 2), asking []
-            comity: refused (not_allowed): slots of tabs are held, and it cannot become something else; free them first
+            comity: refused (not_allowed): slots of tabs are held, and it can't become something else; free them first
             bob waits for nothing
             cid waits for nothing
             tabs has 0
-            notice: the pool tabs was closed: you wait for it no more
+            notice: the pool tabs was closed, so you are no longer waiting for it
             cid was told
             tabs 1/0, share 1: [1 ann] []
             the server started, above fence 0

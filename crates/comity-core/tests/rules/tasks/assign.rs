@@ -27,7 +27,7 @@ fn nobody_waits_for_work_of_who_waits_for_it() {
             bob waits for work no more
             notice: there will be no work until you give back what others wait for: bob waits for ann (work), ann waits for bob (x)
             bob was told
-            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (work), ann waits for bob (x); release what the others wait for, then ask again
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (work), ann waits for bob (x); release what the others wait for (a lock: unlock(paths=["PATH"])), then ask again
             x of bob given back
             ann got x (fence 2)
             ann has waited ([fence 2])

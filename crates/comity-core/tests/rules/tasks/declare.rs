@@ -49,7 +49,7 @@ fn cycles_self_edges_duplicates_and_strangers_are_refused_with_the_path() {
             human: refused (not_found): a -> ghost: there is no task "ghost"; declare it too, or see what there is with: task_list()
             declared a
             human: refused (bad_input): there is a task a already: it; choose another id
-            human: refused (bad_input): "no/slash" cannot be a task's id; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
+            human: refused (bad_input): "no/slash" can't be a task's id; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
             human: refused (bad_input): there is no role wizard; use one of architect, developer, lead, qa, reviewer, writer, or define it in your settings, as [roles.NAME]
             a: ready (1)"#]],
     );

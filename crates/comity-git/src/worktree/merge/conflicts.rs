@@ -78,7 +78,7 @@ pub(super) fn parse(output: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), W
     while let Some(count) = fields.next().filter(|count| !count.is_empty()) {
         let count = str::from_utf8(count).ok().and_then(|count| count.parse::<usize>().ok());
         let count =
-            count.ok_or_else(|| WorktreeError::git("git merge-tree printed what Comity cannot read"))?;
+            count.ok_or_else(|| WorktreeError::git("git merge-tree printed what Comity can't read"))?;
         let paths: Vec<PathBuf> = fields.by_ref().take(count).map(path).collect();
         let (kind, message) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
         if !kind.starts_with(b"CONFLICT") {

@@ -96,7 +96,7 @@ impl Driver {
     ) -> Result<Merged, WorktreeError> {
         let deadline = self.deadline();
         if let Some(conflict) = plan.conflicts.first() {
-            let message = format!("{} cannot be merged into {}: {conflict}", plan.source, plan.target);
+            let message = format!("{} can't be merged into {}: {conflict}", plan.source, plan.target);
             return Err(WorktreeError::new(
                 FailureKind::Conflicts,
                 message,

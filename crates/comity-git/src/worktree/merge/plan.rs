@@ -211,7 +211,7 @@ pub(super) fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<Me
             (b"A", Some(path)) => MergeChange::Added(path),
             (b"M" | b"T", Some(path)) => MergeChange::Modified(path),
             (b"D", Some(path)) => MergeChange::Deleted(path),
-            _ => return Err(WorktreeError::git("git diff-tree printed what Comity cannot read")),
+            _ => return Err(WorktreeError::git("git diff-tree printed what Comity can't read")),
         });
     }
     Ok(changes)

@@ -105,7 +105,7 @@ pub(crate) fn not_kept(
 }
 
 fn text(output: &[u8]) -> Result<&str, UnknownState> {
-    str::from_utf8(output).map_err(|_| UnknownState::new("git named commits by what is no text"))
+    str::from_utf8(output).map_err(|_| UnknownState::new("git named commits by what isn't text"))
 }
 
 /// Where the worktree was before its last large step.

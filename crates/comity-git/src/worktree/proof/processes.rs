@@ -52,7 +52,7 @@ fn scan(
 ) -> Result<Vec<(String, String)>, KeepReason> {
     let mut found = Vec::new();
     let processes = fs::read_dir("/proc")
-        .map_err(|error| KeepReason::unknown(format!("cannot look at processes: {error}")))?;
+        .map_err(|error| KeepReason::unknown(format!("can't look at processes: {error}")))?;
     for entry in processes.flatten() {
         let name = entry.file_name();
         let Some(pid) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())) else {
@@ -64,7 +64,7 @@ fn scan(
             Ok(None) => {}
             Ok(Some(how)) => note(how),
             Err(error) if error.kind() != ErrorKind::PermissionDenied => {
-                return Err(KeepReason::unknown(format!("cannot look at process {pid}: {error}")));
+                return Err(KeepReason::unknown(format!("can't look at process {pid}: {error}")));
             }
             // What keeps the mounts of a confined command is in no worktree, and lets nobody look.
             Err(_) if process.name() == KEEPER => {}

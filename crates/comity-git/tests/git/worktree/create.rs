@@ -94,7 +94,7 @@ fn check_nothing_left(yard: &Yard, driver: &Driver) -> String {
         setup: &setup,
         reserved: None,
     });
-    let no = no.expect_err("it cannot be made").to_string();
+    let no = no.expect_err("it can't be made").to_string();
     assert!(!yard.path("trees/worktrees/ann").exists(), "{no}");
     assert_eq!(yard.sandbox.git("main", &["for-each-ref"]), refs, "{no}");
     assert_eq!(yard.sandbox.git("main", &["worktree", "list"]).lines().count(), 1, "{no}");

@@ -108,7 +108,7 @@ fn submodules_keep_their_worktree() {
     yard.sandbox.git("main", &["submodule", "--quiet", "add", "../library", "lib"]);
     yard.sandbox.git("main", &["commit", "-q", "-m", "lib"]);
     let ann = yard.ann();
-    assert_eq!(yard.whys(&ann), [], "one without files is no work");
+    assert_eq!(yard.whys(&ann), [], "one without files isn't work");
     yard.sandbox.git(&ann, &["submodule", "--quiet", "update", "--init"]);
     assert!(yard.whys(&ann).contains(&Why::Repository));
     yard.sandbox.git(&format!("{ann}/lib"), &["commit", "-q", "--allow-empty", "-m", "work"]);

@@ -41,7 +41,7 @@ fn may_mount(test: &str) -> bool {
 
 fn bind(from: &Path, to: &Path) {
     let done = Command::new("mount").arg("--bind").args([from, to]).status().expect("mount");
-    assert!(done.success(), "{} cannot be mounted at {}", from.display(), to.display());
+    assert!(done.success(), "{} can't be mounted at {}", from.display(), to.display());
 }
 
 /// Something precious on the same file system.

@@ -1,0 +1,67 @@
+//! The commits of a worktree's branch since it began, however they were made.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::git::{Git, UnknownState};
+use crate::worktree::CommitId;
+use crate::worktrees;
+
+/// Commits that are read, the newest.
+const COMMITS_MAX: &str = "--max-count=100";
+/// Before each commit.
+const COMMIT: char = '\u{1e}';
+/// Between its id and its subject.
+const SUBJECT: char = '\u{1f}';
+
+/// One commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BranchCommit {
+    pub id: String,
+    /// The first line of its message.
+    pub subject: String,
+    pub files: Vec<String>,
+}
+
+/// What was committed in a worktree since `base`, the oldest first; what merges brought is not its own.
+pub fn branch_commits(
+    common_dir: &Path,
+    root: &Path,
+    base: &str,
+    deadline: Duration,
+) -> Result<Vec<BranchCommit>, UnknownState> {
+    let unreadable = |error| UnknownState::new(format!("can't read {}: {error}", common_dir.display()));
+    let base = CommitId::parse(base)
+        .map_err(|_| UnknownState::new(format!("{base:?} is not the id of a commit")))?;
+    let all = worktrees::list(common_dir).map_err(unreadable)?;
+    let Some(worktree) = all.worktrees.iter().find(|worktree| worktree.root == root) else {
+        return Ok(vec![]);
+    };
+    let git = Git::on_refs(worktree, Instant::now() + deadline);
+    let range = format!("{}..HEAD", base.as_str());
+    let options = [
+        "-z",
+        "--reverse",
+        "--first-parent",
+        "--no-merges",
+        "--no-renames",
+        "--no-show-signature",
+        "--name-only",
+        COMMITS_MAX,
+        "--format=%x1e%H%x1f%s",
+        &range,
+    ];
+    let said = git.ask("log", &options, &[])?;
+    Ok(String::from_utf8_lossy(&said).split(COMMIT).filter_map(read).collect())
+}
+
+fn read(commit: &str) -> Option<BranchCommit> {
+    let mut parts = commit.split('\0');
+    let (id, subject) = parts.next()?.split_once(SUBJECT)?;
+    let files = parts.map(|file| file.trim_start_matches('\n')).filter(|file| !file.is_empty());
+    Some(BranchCommit {
+        id: id.to_owned(),
+        subject: subject.to_owned(),
+        files: files.map(str::to_owned).collect(),
+    })
+}
