@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn a_text_is_spelled_and_what_is_no_call_stays() {
-        let wait = call("lock", [("paths", ["src/a b.rs", "c"].into()), ("wait", "1m".into())]);
-        let text = format!("wait: {wait}, or look: {}", call("locks", []));
+        let wait = call(calls::LOCK, [("paths", ["src/a b.rs", "c"].into()), ("wait", "1m".into())]);
+        let text = format!("wait: {wait}, or look: {}", call(calls::LOCKS, []));
         assert_eq!(
             spell_plainly(&text),
             r#"wait: lock(paths=["src/a b.rs", "c"], wait="1m"), or look: locks()"#
@@ -193,14 +193,14 @@ mod tests {
         }
         let forged = format!("{BEGIN}x{ARGUMENT}no value{END} {BEGIN}x");
         assert_eq!(spell_plainly(&forged), format!("x{ARGUMENT}no value{END} x"));
-        let accept = call("task_accept", [("id", "t1".into())]).answering("task1", "accept");
+        let accept = call(calls::TASK_ACCEPT, [("id", "t1".into())]).answering("task1", "accept");
         let mut read = vec![];
         spell(&format!("do: {accept}"), |call| {
             read.push(call.clone());
             String::new()
         });
         assert_eq!(read, [accept], "what it answers is read again");
-        let named = call("agent_bye", [("agent", format!("x{END}y{BEGIN}").into())]).to_string();
+        let named = call(calls::AGENT_BYE, [("agent", format!("x{END}y{BEGIN}").into())]).to_string();
         assert_eq!(spell_plainly(&named), r#"agent_bye(agent="x?y?")"#);
     }
 }

@@ -220,7 +220,7 @@ impl Refusal {
                 "you have all there is; give back one of yours first".into()
             }
             Refusal::Deadlock(_) => {
-                let unlock = call("unlock", [("paths", ["PATH"].into())]);
+                let unlock = call(calls::UNLOCK, [("paths", ["PATH"].into())]);
                 format!("release what the others wait for (a lock: {unlock}), then ask again")
             }
             Refusal::NotHeld { holders, .. } if holders.is_empty() => {
@@ -289,13 +289,13 @@ impl Refusal {
 /// Slots are of somebody: take another, or ask.
 fn ask_owner(noun: &str, name: &str, owner: &str) -> String {
     let own = match noun {
-        "tab" => call("tab_open", [("url", "URL".into())]),
-        _ => call("lease", [("pool", "POOL".into())]),
+        "tab" => call(calls::TAB_OPEN, [("url", "URL".into())]),
+        _ => call(calls::LEASE, [("pool", "POOL".into())]),
     };
     // Others than agents are there under their own names.
     let ask = match owner == name {
         true => String::new(),
-        false => format!(": {}", call("mail_send", [("to", [name].into()), ("message", "TEXT".into())])),
+        false => format!(": {}", call(calls::MAIL_SEND, [("to", [name].into()), ("message", "TEXT".into())])),
     };
     format!("this {noun} is {name}'s; take one of your own: {own}; or ask {name}{ask}")
 }

@@ -36,7 +36,7 @@ fn the_write_ahead_log_stays_bounded_and_the_next_server_is_quick() {
         largest = largest.max(backlog);
         let killed = Instant::now();
         place.json(&["status"]);
-        restarts.push(killed.elapsed());
+        restarts.push(killed.elapsed()); // clock: how long a restart takes is what is tested
     }
     restarts.sort_unstable();
     let (median, slowest) = (restarts[kills / 2], restarts[kills - 1]);

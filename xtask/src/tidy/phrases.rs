@@ -13,7 +13,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("by now", "write \"now\", or what made it so: \"allowed by a newer rule\""),
     ("cannot", "write \"can't\", as everywhere else"),
     ("if left out", "write \"if omitted\""),
-    ("mend ", "write \"fix\""),
+    (" mend ", "write \"fix\""),
 ];
 
 /// Before "is no": "there is no lock" is English.

@@ -33,7 +33,7 @@ impl OldFilesDir {
             put(path, &self.free(name))?;
             File::open(&self.dir)?.sync_all()
         };
-        put_aside().map_err(|error| format!("{} cannot be set aside: {error}", path.display()))
+        put_aside().map_err(|error| format!("{} can't be set aside: {error}", path.display()))
     }
 
     /// A name that nothing has yet: `log.db`, else `log.db.2`.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::PoolKind;
 use super::table::Pool;
+use crate::calls;
 use crate::ids::Principal;
 use crate::next_call::call;
 use crate::refusal::Refusal;
@@ -72,10 +73,10 @@ impl PoolUse {
         let one_of_yours = if own > 0 { ", free one of yours" } else { "" };
         let wait = || ("wait", WAIT.into());
         let (wait, request) = match self.is_tabs {
-            true => (call("tab_open", [("url", "URL".into()), wait()]), call("tab_request", [])),
+            true => (call(calls::TAB_OPEN, [("url", "URL".into()), wait()]), call(calls::TAB_REQUEST, [])),
             false => {
                 let pool = || ("pool", self.pool.as_str().into());
-                (call("lease", [pool(), wait()]), call("lease_request", [pool()]))
+                (call(calls::LEASE, [pool(), wait()]), call(calls::LEASE_REQUEST, [pool()]))
             }
         };
         format!(

@@ -76,7 +76,7 @@ pub(crate) const GROUPS: &[Group] = &[("tab", "Tabs of the shared browser")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<OpenTab>(        "tab_open",       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window").waits().structured().examples(&["tab open http://localhost:3000"]),
+    CatalogEntry::of::<OpenTab>(        calls::TAB_OPEN,       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window").waits().structured().examples(&["tab open http://localhost:3000"]),
     CatalogEntry::of::<CloseTab>(       "tab_close",      "tab close <tabId>",              DELETE, "/api/tabs/{tabId}")           .removes().for_browsing().tool("firefox_close_tab").also(&["tab rm"]),
     CatalogEntry::of::<ListTabs>(       "tab_list",       "tab list",                       GET,    "/api/tabs")                   .for_browsing().long().tool("firefox_get_tabs").structured().also(&["tab ls"]),
     CatalogEntry::of::<NavigateTab>(    "tab_navigate",   "tab navigate <tabId> <url>",     POST,   "/api/tabs/{tabId}/navigate")  .acts().for_browsing().long().tool("firefox_navigate"),
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<TabNetwork>(     "tab_network",    "tab network <tabId>",            GET,    "/api/tabs/{tabId}/network")   .for_browsing().long().tool("firefox_get_network"),
     CatalogEntry::of::<TabDownloads>(   "tab_downloads",  "tab downloads <number>",         GET,    "/api/downloads")              .for_browsing().long().tool("firefox_get_downloads"),
     CatalogEntry::of::<AnswerDialog>(   "tab_dialog",     "tab dialog <tabId>",             POST,   "/api/tabs/{tabId}/dialog")    .acts().for_browsing().long().tool("firefox_dialog"),
-    CatalogEntry::of::<RequestTabSpace>("tab_request",    "tab request",                    POST,   "/api/tabs/requests")          .changes().for_browsing().tool("firefox_request_tab_space").structured(),
+    CatalogEntry::of::<RequestTabSpace>(calls::TAB_REQUEST,    "tab request",                    POST,   "/api/tabs/requests")          .changes().for_browsing().tool("firefox_request_tab_space").structured(),
     CatalogEntry::of::<GrantTabSpace>(  "tab_grant",      "tab grant",                      POST,   "/api/tabs/grant")             .removes().for_browsing().tool("firefox_grant_tab_space").structured(),
     CatalogEntry::of::<TabRequests>(    "tab_requests",   "tab requests",                   GET,    "/api/tabs/requests")          .for_browsing().tool("firefox_get_slot_requests").structured(),
     CatalogEntry::of::<HandOverTab>(    "tab_handover",   "tab handover <tabId>",           POST,   "/api/tabs/{tabId}/handover")  .changes().long().tool("firefox_hand_over_tab"),
