@@ -24,6 +24,7 @@ use crate::processes::{self, ProcessMark};
 use crate::tokens;
 
 pub use connected::ended;
+pub use marks::{PROGRAMS as AGENT_PROGRAMS, VARIABLES as AGENT_VARIABLES};
 pub use memory::Identities;
 
 /// Who calls, and how that is known.

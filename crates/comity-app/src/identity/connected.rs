@@ -1,6 +1,6 @@
 //! Whether anything can be known of the process that connected.
 
-use super::Identity;
+use super::{Identity, marks};
 use crate::lineage::{DEPTH_MAX, Lineage, LineageEnd};
 use crate::processes::{self, ProcessMark};
 
@@ -26,8 +26,10 @@ pub(super) fn cut_off(lineage: &Lineage) -> Option<Identity> {
 pub(super) fn no_persons(lineage: &Lineage) -> Option<Identity> {
     let found = lineage.links.iter().find_map(|link| {
         // A script that works with several agents may have shown their tokens, too.
-        let is_agents = processes::mark_of(link.process.pid) == Some(ProcessMark::Agent);
-        is_agents.then(|| Identity::started_by_an_agent(link))
+        if processes::mark_of(link.process.pid) == Some(ProcessMark::Agent) {
+            return Some(Identity::started_by_an_agent(link));
+        }
+        marks::of(link).client.map(|client| Identity::of_a_newcomer(link, client))
     });
     // What was read of it is worth nothing if it is gone by now.
     ended(lineage).or(found)
