@@ -80,6 +80,30 @@ fn no_secret_of_a_person_is_written_down() {
 }
 
 #[test]
+fn an_act_over_http_says_in_the_log_by_which_token_or_login_it_was() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let limit = |token: &str, max: u64| {
+        let set =
+            http::request(&place, Some(token), "POST", "/api/agents/limit", Some(&json!({ "max": max })));
+        assert_eq!(set.status, 200, "{set:?}");
+    };
+    let made = http::request(&place, Some(HUMAN), "POST", "/api/tokens", Some(&json!({ "name": "deploy" })));
+    let login = http::request(&place, Some(HUMAN), "POST", "/api/login", Some(&json!({})));
+    let token_in = |answer: &http::Response| answer.json()["token"].as_str().expect("a token").to_owned();
+    limit(HUMAN, 7);
+    limit(&token_in(&made), 8);
+    limit(&token_in(&login), 9);
+    let of: Vec<_> = place.log_of("agents_limited").iter().map(|entry| entry["from"].clone()).collect();
+    let expected = [
+        json!({ "proof": { "token": "first" }, "lineage": "http token first" }),
+        json!({ "proof": { "token": "deploy" }, "lineage": "http token deploy" }),
+        json!({ "proof": "login", "lineage": "http login" }),
+    ];
+    assert_eq!(of, expected);
+}
+
+#[test]
 fn a_terminals_own_shell_becomes_no_agents_program() {
     if !has_program("tmux") {
         return skip("a_terminals_own_shell_becomes_no_agents_program", "there is no tmux");
