@@ -4,6 +4,7 @@
 //! agent and lost its parent, proves nothing.
 
 mod astray;
+mod connected;
 mod desktop;
 mod earlier;
 mod marks;
@@ -18,10 +19,12 @@ use comity_core::people::{Origin, PASSPHRASE_MISSING, Proof};
 use comity_core::{AgentId, Principal, Refusal};
 
 use crate::application::Application;
-use crate::lineage::{DEPTH_MAX, Lineage, LineageEnd, LineageProcess};
+use crate::lineage::{Lineage, LineageProcess};
 use crate::processes::{self, ProcessMark};
 use crate::tokens;
 
+pub use connected::ended;
+pub use marks::{PROGRAMS as AGENT_PROGRAMS, VARIABLES as AGENT_VARIABLES};
 pub use memory::Identities;
 
 /// Who calls, and how that is known.
@@ -89,6 +92,11 @@ impl Identity {
         })
     }
 
+    fn of_a_newcomer(link: &LineageProcess, client: &str) -> Identity {
+        let whose = format!("{} (process {})", link.name, link.process.pid);
+        Identity::unregistered(&format!("{whose} belongs to {client}, an agent program that has not joined"))
+    }
+
     fn unregistered(why: &str) -> Identity {
         Identity {
             who: Principal::Nobody,
@@ -101,6 +109,10 @@ impl Identity {
 impl Application {
     /// Who presents this token from this lineage; `is_looked_at` if nothing was marked since it was a person's.
     pub fn identify(&self, token: &str, lineage: &Lineage, is_looked_at: bool) -> Result<Identity, Refusal> {
+        // Whoever holds the connection of somebody of whom nothing is known may have found any token.
+        if let Some(nobody) = connected::cut_off(lineage).filter(|_| cfg!(target_os = "linux")) {
+            return Ok(nobody);
+        }
         let hash = tokens::hash(token);
         let world = self.engine().world();
         if let Some(name) = world.people.token(&hash) {
@@ -108,13 +120,10 @@ impl Application {
             if let Some(agent) = self.registered_in(&world, lineage) {
                 return Ok(Identity::agent(agent));
             }
-            // A script that works with several agents may have shown their tokens, too.
-            let is_agents =
-                |link: &&LineageProcess| processes::mark_of(link.process.pid) == Some(ProcessMark::Agent);
-            return Ok(match lineage.links.iter().filter(|_| !is_looked_at).find(is_agents) {
-                Some(link) => Identity::started_by_an_agent(link),
-                None => Identity::human(Proof::Token(name.into()), lineage, None),
-            });
+            if !is_looked_at && let Some(other) = connected::no_persons(lineage) {
+                return Ok(other);
+            }
+            return Ok(Identity::human(Proof::Token(name.into()), lineage, None));
         }
         let agent = world.agents.by_token(&hash)?;
         let id = agent.id;
@@ -155,8 +164,9 @@ impl Application {
     /// Whether a caller that was a person became an agent's after it had connected; `is_looked_at` if nothing was marked
     /// since.
     pub fn has_become_an_agents(&self, lineage: &Lineage, is_looked_at: bool) -> bool {
+        let is_marked = |link: &LineageProcess| processes::is_marked(link.process.pid);
         self.registered(lineage).is_some()
-            || (!is_looked_at && lineage.links.iter().any(|link| processes::is_marked(link.process.pid)))
+            || (!is_looked_at && (lineage.links.iter().any(is_marked) || ended(lineage).is_some()))
     }
 
     /// Who presents this token over the network, where nothing is known of the process.
@@ -187,20 +197,17 @@ impl Application {
     /// Who this is without its terminal being looked at; nothing, if it is a person. `asked` are the multiplexers whose
     /// being attended depends on the answer.
     fn known(&self, lineage: &Lineage, asked: &[Process]) -> Option<Identity> {
-        // What is read of it below is worth nothing once it is gone.
-        if !lineage.links.first().is_some_and(|link| processes::is_alive(link.process)) {
-            return Some(Identity::nobody("the process that connected has ended"));
-        }
+        let found = self.find(lineage, asked);
+        // What was read of it is worth nothing if it is gone by now.
+        ended(lineage).or(found)
+    }
+
+    fn find(&self, lineage: &Lineage, asked: &[Process]) -> Option<Identity> {
         if let Some(agent) = self.registered(lineage) {
             return Some(Identity::agent(agent));
         }
-        match lineage.end {
-            LineageEnd::Gone => return Some(Identity::nobody("the process that connected has ended")),
-            LineageEnd::TooDeep => {
-                let why = format!("more than {DEPTH_MAX} programs are nested above you");
-                return Some(Identity::nobody(&why));
-            }
-            LineageEnd::Top => {}
+        if let Some(nobody) = connected::cut_off(lineage) {
+            return Some(nobody);
         }
         if let Some(of_an_agent) = self.marked(lineage) {
             return Some(of_an_agent);
@@ -236,12 +243,9 @@ impl Application {
                 });
             }
             let marks = marks::of(link);
-            if let Some(token) = marks.token {
-                let hash = tokens::hash(&token);
+            let token = marks.token.map(|token| tokens::hash(&token));
+            if let Some(hash) = token.filter(|hash| self.engine().world().people.token(hash).is_none()) {
                 let world = self.engine().world();
-                if world.people.token(&hash).is_some() {
-                    continue;
-                }
                 return Some(match world.agents.by_token(&hash) {
                     Ok(agent) => Identity::agent(agent.id),
                     Err(refusal) => Identity::nobody(&format!(
@@ -272,10 +276,7 @@ impl Application {
                 });
             }
             if let Some(client) = marks.client {
-                let whose = format!("{} (process {})", link.name, link.process.pid);
-                return Some(Identity::unregistered(&format!(
-                    "{whose} belongs to {client}, an agent program that has not joined"
-                )));
+                return Some(Identity::of_a_newcomer(link, client));
             }
         }
         None

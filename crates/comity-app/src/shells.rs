@@ -3,7 +3,7 @@
 //! A program can be set up and start another shell all the same. So a command that its hook has let pass has to come
 //! back, by its own text, when `comity-confine` asks what it is to be confined to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use comity_core::AgentId;
@@ -12,6 +12,9 @@ use comity_core::AgentId;
 pub(crate) const WORDS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Commands of an agent that run at once; with more than one, whose shell asks is not clear anyhow.
 const RUNNING_MAX: usize = 2;
+
+/// Commands of an agent that are awaited; the oldest go first.
+const AWAITED_MAX: usize = 32;
 
 /// What is known of the shells of agents.
 #[derive(Default)]
@@ -22,6 +25,8 @@ struct AgentShell {
     /// What its hook has let pass and what has not ended.
     running: Vec<String>,
     confined: Option<WriteAccess>,
+    /// What its hook has let pass since, and what `comity-confine` has not asked about.
+    awaited: VecDeque<String>,
 }
 
 /// What the commands of an agent could write to when they were last seen.
@@ -48,19 +53,58 @@ impl Shells {
         }
     }
 
-    /// A command has ended; it does not matter which: those that still run prove nothing.
-    pub(crate) fn ended(&self, agent: AgentId) {
+    /// A command is about to run in a shell that was seen, and has to come back.
+    pub(crate) fn awaits(&self, agent: AgentId, command: &str) {
+        let mut all = self.all();
+        let Some(awaited) = all.get_mut(&agent).map(|shell| &mut shell.awaited) else { return };
+        let command = plain(command);
+        if !awaited.contains(&command) {
+            if awaited.len() >= AWAITED_MAX {
+                awaited.pop_front();
+            }
+            awaited.push_back(command);
+        }
+    }
+
+    /// A command has ended. Those that still run prove nothing. One in plan mode that never came back ran in another way, such
+    /// as in a sandbox that lets nobody ask us: what was seen before is true no more.
+    pub(crate) fn ended(&self, agent: AgentId, command: &str) {
+        let mut all = self.all();
+        let Some(shell) = all.get_mut(&agent) else { return };
+        shell.running.clear();
+        let command = plain(command);
+        if let Some(at) = shell.awaited.iter().position(|awaited| *awaited == command) {
+            shell.awaited.remove(at);
+            shell.confined = shell.confined.filter(|reach| *reach != WriteAccess::Nothing);
+        }
+    }
+
+    /// No command runs any more. What was let pass and not asked about may never have run.
+    pub(crate) fn all_ended(&self, agent: AgentId) {
         if let Some(shell) = self.all().get_mut(&agent) {
             shell.running.clear();
+            shell.awaited.clear();
         }
     }
 
     /// `comity-confine` asks for an agent, about to become what these words run, which can write to so much.
     pub(crate) fn started(&self, agent: AgentId, reach: WriteAccess, words: impl FnOnce() -> Vec<String>) {
         let mut all = self.all();
-        let Some(shell) = all.get_mut(&agent).filter(|shell| shell.confined != Some(reach)) else { return };
-        let [command] = &shell.running[..] else { return };
-        if !command.is_empty() && words().iter().any(|word| plain(word).contains(command)) {
+        let Some(shell) = all.get_mut(&agent) else { return };
+        if shell.awaited.len() == 1 {
+            shell.awaited.clear();
+        }
+        if shell.confined == Some(reach) && shell.awaited.is_empty() {
+            return;
+        }
+        let words: Vec<String> = words().iter().map(|word| plain(word)).collect();
+        let is_it = |command: &str| !command.is_empty() && words.iter().any(|word| word.contains(command));
+        if !shell.awaited.is_empty() {
+            // One whose text is spelled in another way is the oldest.
+            let at = shell.awaited.iter().position(|awaited| is_it(awaited)).unwrap_or(0);
+            shell.awaited.remove(at);
+        }
+        if matches!(&shell.running[..], [command] if is_it(command)) {
             shell.confined = Some(reach);
         }
     }
@@ -114,7 +158,7 @@ mod tests {
         let again = || vec!["pwd".to_owned()];
         shells.began(id(1), "pwd", |_| true);
         shells.started(id(1), WriteAccess::Unheld, again);
-        shells.ended(id(1));
+        shells.all_ended(id(1));
         shells.started(id(1), WriteAccess::Nothing, again);
         assert_eq!(shells.reach(id(1)), Some(WriteAccess::Unheld), "nothing ran");
         shells.began(id(1), "pwd", |_| true);
@@ -122,5 +166,41 @@ mod tests {
         assert_eq!(shells.reach(id(1)), Some(WriteAccess::Nothing));
         shells.began(id(2), "pwd", |agent| agent != id(1));
         assert_eq!(shells.reach(id(1)), None, "it has left");
+    }
+
+    #[test]
+    fn a_sealed_shell_is_forgotten_when_a_command_does_not_come_back() {
+        let seen = |reach: WriteAccess| {
+            let shells = Shells::default();
+            shells.began(id(1), "pwd", |_| true);
+            shells.started(id(1), reach, || vec!["pwd".to_owned()]);
+            shells.ended(id(1), "pwd");
+            shells
+        };
+        let again = |shells: &Shells, words: &str| {
+            shells.started(id(1), WriteAccess::Nothing, || vec![words.to_owned()]);
+        };
+        let shells = seen(WriteAccess::Nothing);
+        // Two at once, in any order, one of them spelled in another way.
+        shells.awaits(id(1), "make x");
+        shells.awaits(id(1), "make y");
+        again(&shells, "eval 'make y'");
+        shells.ended(id(1), "make y");
+        again(&shells, "eval \"$(base64 -d)\"");
+        shells.ended(id(1), "make x");
+        assert_eq!(shells.reach(id(1)), Some(WriteAccess::Nothing));
+        // Refused by the person after all.
+        shells.awaits(id(1), "make z");
+        shells.all_ended(id(1));
+        assert_eq!(shells.reach(id(1)), Some(WriteAccess::Nothing));
+        shells.awaits(id(1), "make x");
+        shells.ended(id(1), "make y");
+        assert_eq!(shells.reach(id(1)), Some(WriteAccess::Nothing), "another one");
+        shells.ended(id(1), "make x");
+        assert_eq!(shells.reach(id(1)), None);
+        let shells = seen(WriteAccess::Unheld);
+        shells.awaits(id(1), "make x");
+        shells.ended(id(1), "make x");
+        assert_eq!(shells.reach(id(1)), Some(WriteAccess::Unheld), "not in plan mode");
     }
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::checkout::Checkout;
 use crate::git::{Git, UnknownState};
 use crate::parse::{parts, to_path};
@@ -13,7 +15,7 @@ use crate::worktree_list::{LIST, listed_worktrees};
 const COMMITS_MAX: usize = 50;
 
 /// What each branch, and each head that is on none, points at.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tips(BTreeMap<String, String>);
 
 /// A commit that was not reachable before.

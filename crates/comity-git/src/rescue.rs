@@ -49,7 +49,7 @@ pub fn rescued(
 
 fn told(git: &Git<'_>, name: &str) -> Result<(String, RescuedWork), UnknownState> {
     let none = || UnknownState::new(format!("{name} is not there"));
-    let output = git.call(calls::LOG).args(["--max-count=1", "--format=%H %s", name]).done()?;
+    let output = git.call("log").args(["--max-count=1", "--format=%H %s", name]).done()?;
     let output = String::from_utf8_lossy(&output);
     let (commit, subject) = output.trim_end().split_once(' ').ok_or_else(none)?;
     let (_, told) = subject.split_once(MESSAGE).ok_or_else(none)?;
@@ -193,7 +193,7 @@ fn stashes(git: &Git<'_>) -> Result<Vec<(String, String)>, UnknownState> {
         return Ok(vec![]);
     }
     let listed = ["--walk-reflogs", "--max-count", STASHES_MAX, "--format=%H %gs", "refs/stash"];
-    let listed = git.call(calls::LOG).args(listed).done()?;
+    let listed = git.call("log").args(listed).done()?;
     let listed = String::from_utf8_lossy(&listed);
     let split = |line: &str| line.split_once(' ').map(|(commit, message)| (commit.into(), message.into()));
     Ok(listed.lines().filter_map(split).collect())

@@ -10,6 +10,8 @@ mod forbidden;
 mod job_control;
 #[path = "confined/limits.rs"]
 mod limits;
+#[path = "support/nobody.rs"]
+mod nobody;
 #[path = "confined/on_behalf.rs"]
 mod on_behalf;
 #[path = "confined/own.rs"]

@@ -1,16 +1,19 @@
 //! What an agent's process starts, leaves behind or becomes is never the person, whatever parents, tokens and servers it
 //! loses or chooses.
 
+#[path = "support/nobody.rs"]
+mod nobody;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
+use nobody::again_as_nobody;
 use serde_json::json;
 use support::program::Program;
 use support::wire::{No, Wire};
-use support::{BINARY, HUMAN, Place, Ran, Running, eventually, has_program, skip};
+use support::{BINARY, HUMAN, Place, Ran, Running, eventually, has_program, is_root, skip};
 
 /// Whether this is an answer to `comity whoami` by which nothing can be decided.
 fn is_no_person(said: &str) -> bool {
@@ -325,4 +328,56 @@ fn a_refused_change_of_the_passphrase_changes_nothing() {
     assert!(ran.out.contains("comity login"), "the next step is said: {ran:?}");
     let set = Wire::connect(&place).without_token().ask("passphrase_set", json!({}));
     assert!(matches!(set, Err(No::Refused(_))), "{set:?}");
+}
+
+/// Where an ordinary user asks root to run something.
+const AS_ROOT: &str = "RUN_AS_ROOT";
+
+#[test]
+fn a_program_that_runs_as_the_system_for_an_agent_is_no_person() {
+    const SELF: &str = "a_program_that_runs_as_the_system_for_an_agent_is_no_person";
+    if !is_root() || !["setpriv", "sg", "script"].into_iter().all(has_program) {
+        if std::env::var_os(AS_ROOT).is_none() {
+            return skip(SELF, "root, setpriv, sg and script are needed");
+        }
+    } else {
+        let asked = tempfile::tempdir().expect("a directory");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(asked.path(), mode).expect("set");
+        let (script, done) = (asked.path().join("script"), asked.path().join("done"));
+        // What the system starts and leaves: of root, and an ordinary user's below it.
+        let line = format!(
+            "while [ ! -e {0} ]; do [ -d {1} ] || exit; sleep 0.05; done; . {0}; : >{2}",
+            script.display(),
+            asked.path().display(),
+            done.display()
+        );
+        let mut root = std::process::Command::new("setsid");
+        assert!(root.args(["-f", "sh", "-c", &line]).status().expect("setsid").success());
+        assert!(again_as_nobody(SELF, &[(AS_ROOT, asked.path())]));
+        return;
+    }
+    let asked = std::path::PathBuf::from(std::env::var_os(AS_ROOT).expect("a directory"));
+    let place = Place::new();
+    let _ann = Program::start(&place, "ann");
+    let whoami = |to: &std::path::Path| {
+        format!("script -qc \"{BINARY} whoami\" /dev/null >{0}.part; mv {0}.part {0}", to.display())
+    };
+    // `sg` runs as root for whoever starts it, and this is a program that no agent is known to be above.
+    let said = place.dir().join("by-sg");
+    let mut sg = place.program("setsid");
+    assert!(sg.args(["-f", "sg", "nogroup", "-c", &whoami(&said)]).status().expect("setsid").success());
+    eventually("it answered", || said.exists());
+    let by_sg = std::fs::read_to_string(said).expect("an answer");
+    assert!(is_no_person(&by_sg) && by_sg.contains("lost its parent"), "{by_sg}");
+    // One that is root's own is the system's, as sshd is.
+    let said = place.dir().join("by-root");
+    let who = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    let home = format!("COMITY_HOME={} HOME={}", place.home.display(), place.dir().display());
+    let line = format!("cd /; env -i PATH=\"$PATH\" {home} {who} sh -c '{}'; true", whoami(&said));
+    std::fs::write(asked.join("script.part"), line).expect("written");
+    std::fs::rename(asked.join("script.part"), asked.join("script")).expect("renamed");
+    eventually("it answered", || said.exists());
+    let by_root = std::fs::read_to_string(said).expect("an answer");
+    assert!(by_root.contains("you, present"), "{by_root}");
 }

@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use support::files::files_below;
 use support::wire::Follower;
 use support::{Agent, Place, eventually};
 
@@ -48,6 +49,14 @@ impl Yard {
         assert!(ran.status.success(), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 
+    /// Waits until the watcher has looked at the last commit.
+    fn settled(&self) {
+        let head = self.head();
+        let is_in =
+            |file: &std::path::PathBuf| fs::read_to_string(file).is_ok_and(|kept| kept.contains(&head));
+        eventually("it was looked at", || files_below(&self.place.home.join("tips")).iter().any(is_in));
+    }
+
     fn head(&self) -> String {
         let head = self.place.program("git").args(["rev-parse", "HEAD"]).output().expect("git runs");
         String::from_utf8_lossy(&head.stdout).trim().to_owned()
@@ -73,11 +82,31 @@ impl Yard {
         assert!(made.iter().any(|made| made == commit), "{what} was reported: {report}");
     }
 
+    /// Lets git ask before each commit.
+    fn guard_git(&self) {
+        let guard = self.place.repo.join(".git/hooks/pre-commit");
+        fs::create_dir_all(guard.parent().expect("a directory")).expect("made");
+        let script = format!("#!/bin/sh\nexec '{}' hook pre-commit\n", support::BINARY);
+        fs::write(&guard, script).expect("written");
+        fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).expect("set");
+    }
+
+    /// Commits what is staged as an agent.
+    fn commit(&self, agent: &Agent) {
+        let mut commit = self.place.program("git");
+        commit.args(["commit", "--quiet", "--message=judged"]).env("COMITY_TOKEN", &agent.token);
+        assert!(commit.status().expect("git runs").success());
+    }
+
     /// Calls the hook of Claude Code as an agent.
     fn hook(&self, agent: &Agent, event: &str) {
+        self.hook_about(agent, event, "make");
+    }
+
+    fn hook_about(&self, agent: &Agent, event: &str, command: &str) {
         let payload = json!({
             "session_id": agent.id, "cwd": self.place.repo, "hook_event_name": event, "tool_name": "Bash",
-            "tool_input": { "command": "make" },
+            "tool_input": { "command": command },
         });
         let mut hook = self.place.comity_as(agent, &["hook", "claude"]);
         let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the hook runs");
@@ -184,14 +213,9 @@ fn what_comity_makes_and_the_holders_own_is_silent() {
     yard.place.json_as(&yard.ann, &["commit", "-m", "own"]);
     yard.place.json_as(&yard.ann, &["lock", "src/a.rs"]);
     // What git's guard has judged.
-    let guard = yard.place.repo.join(".git/hooks/pre-commit");
-    fs::create_dir_all(guard.parent().expect("a directory")).expect("made");
-    fs::write(&guard, format!("#!/bin/sh\nexec '{}' hook pre-commit\n", support::BINARY)).expect("written");
-    fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).expect("set");
+    yard.guard_git();
     yard.stage("src/a.rs");
-    let mut commit = yard.place.program("git");
-    commit.args(["commit", "--quiet", "--message=judged"]).env("COMITY_TOKEN", &yard.ann.token);
-    assert!(commit.status().expect("git runs").success());
+    yard.commit(&yard.ann);
     // What is nobody's, and what moves no commit.
     yard.stage("src/b.rs");
     yard.shell("git commit -q --no-verify -m free");
@@ -203,6 +227,102 @@ fn what_comity_makes_and_the_holders_own_is_silent() {
     yard.shell("git commit -q --no-verify -m hers; git commit -q --amend --no-verify -m hers; git rebase -q --force-rebase HEAD~1");
     yard.hook(&yard.ann, "PostToolUse");
     yard.nothing("something that is known");
+}
+
+/// What the hook of Claude Code says before and after a commit of `src/a.rs`.
+const COMMIT_A: &str = "git commit -m x src/a.rs";
+
+#[test]
+fn a_judgement_covers_no_lock_that_came_later() {
+    let mut yard = Yard::new();
+    yard.guard_git();
+    let carl = yard.place.join(&["carl"]);
+    yard.place.json_as(&carl, &["lock", "src/c.rs"]);
+    yard.place.json_as(&yard.ann, &["unlock", "src/a.rs"]);
+    // Judged twice, and made; then judged, and not made.
+    for is_made in [true, false] {
+        yard.stage("src/a.rs");
+        yard.hook_about(&yard.bob, "PreToolUse", COMMIT_A);
+        if is_made {
+            yard.commit(&yard.bob);
+            yard.settled();
+        }
+        yard.hook_about(&yard.bob, "PostToolUse", COMMIT_A);
+    }
+    yard.place.json_as(&yard.ann, &["lock", "src/a.rs"]);
+    yard.hook(&yard.bob, "PreToolUse");
+    yard.shell("git commit -q --no-verify -m x");
+    assert_eq!(yard.report()["details"]["commit"], *yard.head());
+}
+
+#[test]
+fn a_judgement_covers_one_commit_of_the_one_who_asked() {
+    let mut yard = Yard::new();
+    yard.guard_git();
+    yard.place.json_as(&yard.bob, &["lock", "src/c.rs"]);
+    // Judged twice, and made once.
+    yard.stage("src/a.rs");
+    yard.hook_about(&yard.ann, "PreToolUse", COMMIT_A);
+    yard.commit(&yard.ann);
+    yard.hook_about(&yard.ann, "PostToolUse", COMMIT_A);
+    yard.settled();
+    yard.stage("src/a.rs");
+    yard.hook(&yard.bob, "PreToolUse");
+    yard.shell("git commit -q --no-verify -m x");
+    assert_eq!(yard.report()["details"]["commit"], *yard.head());
+}
+
+#[test]
+fn a_holder_whose_command_ran_is_told_if_another_may_have_made_it() {
+    let mut yard = Yard::new();
+    yard.hook(&yard.ann, "PreToolUse");
+    yard.hook(&yard.bob, "PreToolUse");
+    yard.stage("src/a.rs");
+    // Plumbing, and a file that is moved into place: no git runs by the time that the branch has moved.
+    let commit = "c=$(git commit-tree -p HEAD -m x $(git write-tree)); echo $c >new; setsid -w mv new .git/refs/heads/main";
+    yard.shell(commit);
+    let report = yard.report();
+    let summary = report["summary"].as_str().expect("a text");
+    assert!(["by ann or bob", "by bob or ann"].iter().any(|by| summary.ends_with(by)), "{report}");
+    let told = yard.place.run_as(&yard.ann, &["next"]);
+    assert!(format!("{}{}", told.out, told.err).contains("went past the guard"), "{told:?}");
+    // With hers alone it is her own.
+    let mut yard = Yard::new();
+    yard.hook(&yard.ann, "PreToolUse");
+    yard.stage("src/a.rs");
+    yard.shell(commit);
+    yard.hook(&yard.ann, "PostToolUse");
+    yard.nothing("the holder's own");
+}
+
+#[test]
+fn a_commit_that_is_made_while_no_server_runs_is_noticed() {
+    let mut yard = Yard::new();
+    // Comity's own, and one of what is locked only later, are none.
+    fs::write(yard.place.repo.join("src/a.rs"), "fn own() {}\n").expect("written");
+    yard.place.json_as(&yard.ann, &["commit", "-m", "own"]);
+    yard.place.json_as(&yard.ann, &["lock", "src/a.rs"]);
+    yard.place.kill_server();
+    yard.stage("src/a.rs");
+    yard.shell("git commit -q --no-verify -m x");
+    let past = yard.head();
+    yard.stage("src/b.rs");
+    yard.shell("git commit -q --no-verify -m x");
+    yard.place.json_as(&yard.bob, &["lock", "src/b.rs"]);
+    let log = |yard: &Yard| yard.place.json(&["log", "--type", "commit_unguarded"])["entries"].clone();
+    eventually("a report", || log(&yard) != json!([]));
+    let reports = log(&yard);
+    assert_eq!(reports[0]["details"]["commit"], *past, "{reports}");
+    let told = yard.place.run_as(&yard.ann, &["next"]);
+    assert!(format!("{}{}", told.out, told.err).contains("went past the guard"), "{told:?}");
+    // It was looked at: the next server has nothing new.
+    yard.place.json(&["restart"]);
+    eventually("the repository is watched", || yard.place.json(&["status"])["watch"]["trees"] == 1);
+    yard.log = yard.place.follow_on();
+    yard.stage("src/a.rs");
+    yard.shell("git commit -q --no-verify -m x");
+    yard.report();
+    assert_eq!(log(&yard).as_array().map(Vec::len), Some(2), "{}", log(&yard));
 }
 
 #[test]

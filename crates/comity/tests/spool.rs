@@ -8,7 +8,7 @@ use std::process::Stdio;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::wire::Wire;
-use support::{Place, eventually, kill};
+use support::{Place, Ran, eventually, kill};
 
 fn texts(inbox: &Value) -> Vec<&str> {
     inbox["messages"].as_array().expect("messages").iter().filter_map(|one| one["text"].as_str()).collect()
@@ -32,6 +32,22 @@ fn files_need_no_server() {
         "a name that leaves the directory"
     );
     assert!(place.server().is_none(), "nobody started a server");
+}
+
+#[test]
+fn an_agent_reads_no_box_but_its_own_while_a_server_can_tell_it() {
+    let place = Place::new();
+    place.json(&["mail", "spool", "carl", "-m", "the code is xyzzy", "--from", "the leader"]);
+    let ann = place.join(&["ann"]);
+    let ran = place.run_as(&ann, &["mail", "spooled", "carl"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(!ran.out.contains("xyzzy") && ran.err.contains("you are ann"), "{ran:?}");
+    let mut nobody = place.comity_as_whoever(&["mail", "spooled", "carl"]);
+    let ran = Ran::of(nobody.env("CLAUDECODE", "1").output().expect("comity runs"));
+    assert!(ran.code == 3 && ran.err.contains("you are nobody"), "{ran:?}");
+    assert_eq!(texts(&place.json_as(&ann, &["mail", "spooled", "ann"])), [""; 0], "its own it does");
+    let read = place.json(&["mail", "spooled", "carl"]);
+    assert_eq!(texts(&read), ["the code is xyzzy"], "it was not marked as read, and a person reads it");
 }
 
 #[test]

@@ -13,7 +13,9 @@ use crate::catalog::next_call;
 use crate::operations::tabs::TabDownloads;
 
 /// Where they are, in the state directory.
-const DIR: &str = "downloads";
+pub(crate) const DOWNLOADS: &str = "downloads";
+/// Where the pictures of pages are.
+pub(crate) const SCREENSHOTS: &str = "screenshots";
 /// Bytes of one file.
 pub(super) const FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
 /// Files of one agent.
@@ -76,13 +78,26 @@ impl BrowserService {
     }
 }
 
-/// The directory of somebody's downloads.
-pub(crate) fn dir_of(home: &Path, owner: Principal) -> PathBuf {
-    let name = match owner {
+/// What somebody's directories are called.
+pub(crate) fn owner_name(owner: Principal) -> String {
+    match owner {
         Principal::Agent(agent) => agent.to_string(),
-        _ => "human".to_owned(),
-    };
-    home.join(DIR).join(name)
+        Principal::Human | Principal::Nobody | Principal::System => "human".to_owned(),
+    }
+}
+
+/// The directory of somebody's pictures, made if it is not there.
+pub(crate) fn make_screenshots_dir(home: &Path, owner: Principal) -> std::io::Result<PathBuf> {
+    make(home.join(SCREENSHOTS).join(owner_name(owner)))
+}
+
+fn dir_of(home: &Path, owner: Principal) -> PathBuf {
+    home.join(DOWNLOADS).join(owner_name(owner))
+}
+
+fn make(dir: PathBuf) -> std::io::Result<PathBuf> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+    Ok(dir)
 }
 
 /// Somebody's downloads, the oldest first.
@@ -101,8 +116,7 @@ pub(crate) fn kept_of(home: &Path, owner: Principal) -> Vec<KeptDownload> {
 }
 
 fn keep(home: &Path, owner: Principal, name: &str, from: &Path, bytes: u64) -> std::io::Result<KeptDownload> {
-    let dir = dir_of(home, owner);
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+    let dir = make(dir_of(home, owner))?;
     let mut earlier = kept_of(home, owner);
     let number = earlier.last().map_or(1, |last| last.number + 1);
     // The oldest go when there are many.
@@ -122,8 +136,8 @@ pub(super) fn forget_ended(app: &Application) {
     if !app.is_home_in_place() {
         return;
     }
-    let entries = std::fs::read_dir(app.home().join(DIR)).into_iter().flatten().flatten();
-    for entry in entries {
+    let dirs = [DOWNLOADS, SCREENSHOTS].map(|dir| std::fs::read_dir(app.home().join(dir)));
+    for entry in dirs.into_iter().flatten().flatten().flatten() {
         let agent: Option<AgentId> = entry.file_name().to_str().and_then(|name| name.parse().ok());
         if agent.is_some_and(|agent| app.engine().world().agents.living(agent).is_err()) {
             let _in_use = std::fs::remove_dir_all(entry.path());
@@ -172,5 +186,23 @@ mod tests {
         std::fs::write(&from, "text").expect("written");
         keep(home.path(), Principal::Human, "b", &from, BYTES_MAX).expect("kept");
         assert_eq!(kept_of(home.path(), Principal::Human).len(), 1, "a large one takes the place of all");
+    }
+
+    #[test]
+    fn no_more_go_than_have_to() {
+        let home = tempfile::tempdir().expect("a directory");
+        let from = home.path().join("part");
+        let keep = |bytes: u64| {
+            // Nothing of it is written.
+            std::fs::File::create(&from).and_then(|file| file.set_len(bytes)).expect("made");
+            keep(home.path(), Principal::Human, "a", &from, bytes).expect("kept");
+            kept_of(home.path(), Principal::Human).iter().map(|one| one.number).collect::<Vec<u64>>()
+        };
+        (0..4).for_each(|_| drop(keep(FILE_BYTES_MAX)));
+        assert_eq!(keep(FILE_BYTES_MAX), [1, 2, 3, 4, 5], "as many as there may be");
+        assert_eq!(keep(1), [2, 3, 4, 5, 6], "a byte more is too much");
+        assert_eq!(keep(FILE_BYTES_MAX - 1), [2, 3, 4, 5, 6, 7], "up to the last byte");
+        let agents = kept_of(home.path(), Principal::Agent(AgentId::from_bits(1)));
+        assert_eq!(agents, [], "each has bounds of its own");
     }
 }

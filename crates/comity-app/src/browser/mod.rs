@@ -29,7 +29,7 @@ use crate::operation::Failure;
 use crate::planted_panic::panic_at;
 use crate::reconciler::Bell;
 pub(crate) use captures::Capturing;
-pub(crate) use downloads::{KeptDownload, dir_of as downloads_dir_of, kept_of};
+pub(crate) use downloads::{DOWNLOADS, KeptDownload, SCREENSHOTS, kept_of, make_screenshots_dir, owner_name};
 pub(crate) use errors::{failure, told};
 pub(crate) use handover::in_words;
 use running::RunningBrowser;

@@ -7,7 +7,7 @@ use crate::lineage::LineageProcess;
 const ENVIRONMENT_BYTES_MAX: u64 = 256 * 1024;
 
 /// Variables that agent programs set for what they run, and no person does.
-const VARIABLES: [(&str, &str); 9] = [
+pub const VARIABLES: [(&str, &str); 9] = [
     ("CLAUDECODE", "Claude Code"),
     ("CODEX_THREAD_ID", "Codex"),
     ("CODEX_SANDBOX", "Codex"),
@@ -21,7 +21,7 @@ const VARIABLES: [(&str, &str); 9] = [
 ];
 
 /// The names of agent programs.
-const PROGRAMS: [(&str, &str); 9] = [
+pub const PROGRAMS: [(&str, &str); 9] = [
     ("claude", "Claude Code"),
     ("codex", "Codex"),
     ("gemini", "Gemini CLI"),

@@ -7,11 +7,12 @@ use std::time::Duration;
 use comity_core::commits::{CommitAsk, UnguardedCommit};
 use comity_core::display::visible;
 use comity_core::paths::overlaps;
-use comity_core::{AgentId, Ask, PathPattern, Principal, ProjectId};
+use comity_core::{AgentId, Ask, Fence, PathPattern, Principal, ProjectId};
 use comity_git::{Checkout, NewCommit, Tips};
 use comity_watch::Looked;
 
 use super::roots::TreeProject;
+use super::tips::KeptTips;
 use crate::application::Application;
 use crate::lineage::{Lineage, link};
 use crate::operations::locks::keeps_out;
@@ -22,10 +23,14 @@ const GIT_PATIENCE: Duration = Duration::from_secs(30);
 const REPORTED_MAX: usize = 20;
 
 /// The branches of all projects that are watched.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Commits {
     tips: HashMap<PathBuf, Tips>,
     moves: HashMap<PathBuf, BranchMove>,
+    /// What earlier servers have seen.
+    kept: KeptTips,
+    /// The newest lock when this server began.
+    began_with: Fence,
 }
 
 /// What was known in the moment that a branch moved.
@@ -35,14 +40,42 @@ struct BranchMove {
     proven: BTreeSet<AgentId>,
     /// Agents whose commands ran, as their hooks tell.
     candidates: BTreeSet<AgentId>,
-    locks: Vec<(Principal, PathPattern)>,
+    locks: Vec<LockThen>,
+}
+
+#[derive(Clone, Debug)]
+struct LockThen {
+    holder: Principal,
+    pattern: PathPattern,
+    fence: Fence,
 }
 
 impl Commits {
-    /// A project is watched from here on.
-    pub(super) fn begin(&mut self, checkout: &Checkout) -> Result<(), String> {
-        let tips = checkout.tips(GIT_PATIENCE).map_err(|error| error.to_string())?;
-        self.tips.insert(checkout.common_dir().to_owned(), tips);
+    pub(super) fn new(app: &Application) -> Commits {
+        let began_with = app.engine().world().fence;
+        let (tips, moves) = (HashMap::new(), HashMap::new());
+        Commits { tips, moves, kept: KeptTips::below(app.home()), began_with }
+    }
+
+    /// A project is watched from here on: reports what went past the guard while no server ran.
+    pub(super) fn begin(
+        &mut self,
+        app: &Application,
+        tree: Option<TreeProject>,
+        checkout: &Checkout,
+    ) -> Result<(), String> {
+        let now = checkout.tips(GIT_PATIENCE).map_err(|error| error.to_string())?;
+        let common_dir = checkout.common_dir();
+        let is_first = self.tips.insert(common_dir.to_owned(), now.clone()).is_none();
+        let kept = self.kept.of(common_dir).filter(|kept| is_first && kept.tips != now);
+        if let Some((kept, tree)) = kept.zip(tree) {
+            let mut known = BranchMove::default();
+            known.locks.extend(locks(app, tree.project).filter(|lock| lock.fence <= self.began_with));
+            let new = new_commits(checkout, &kept.tips, &now, &known)?;
+            let own = if new.is_empty() { BTreeSet::new() } else { kept.own_since(app)? };
+            known.report(app, tree, new.iter().filter(|commit| !own.contains(commit.id.as_str())));
+        }
+        self.kept.keep(app, common_dir, &now);
         Ok(())
     }
 
@@ -60,11 +93,7 @@ impl Commits {
         }
         known.proven.extend(committers(app, common_dir, roots));
         if known.locks.is_empty() {
-            let now = app.engine().now();
-            let world = app.engine().world();
-            let locks = world.locks.iter().filter(|lock| lock.wanted.project == project);
-            let locks = locks.filter(|lock| keeps_out(lock, Principal::Nobody, &world, now));
-            known.locks = locks.map(|lock| (lock.holder, lock.wanted.pattern.clone())).collect();
+            known.locks.extend(locks(app, project));
         }
     }
 
@@ -85,41 +114,89 @@ impl Commits {
         let Some(before) = self.tips.insert(common_dir.to_owned(), now.clone()) else {
             return Ok(Looked::Done);
         };
-        if before == now || known.locks.is_empty() {
-            return Ok(Looked::Done);
-        }
-        let new = checkout.new_commits(&before, &now, GIT_PATIENCE).map_err(|error| error.to_string())?;
-        for commit in new.iter().filter(|commit| !app.watch().own.has_made(&commit.id)) {
-            let paths = commit.paths.iter().map(|path| path.to_string_lossy().into()).collect();
-            if app.watch().own.take_judgement(tree.project, &paths) {
-                continue;
-            }
-            for report in known.reports(tree, commit) {
-                app.tell_engine(Ask::Commit(CommitAsk::SawUnguarded(Box::new(report))));
-            }
+        if before != now {
+            self.kept.keep(app, common_dir, &now);
+            let new = new_commits(checkout, &before, &now, &known)?;
+            known.report(app, tree, new.iter());
         }
         Ok(Looked::Done)
     }
 }
 
+/// What is new, if it matters to anybody.
+fn new_commits(
+    checkout: &Checkout,
+    before: &Tips,
+    now: &Tips,
+    known: &BranchMove,
+) -> Result<Vec<NewCommit>, String> {
+    if known.locks.is_empty() {
+        return Ok(vec![]);
+    }
+    checkout.new_commits(before, now, GIT_PATIENCE).map_err(|error| error.to_string())
+}
+
+/// What keeps others from writing in a project just now.
+fn locks(app: &Application, project: ProjectId) -> impl Iterator<Item = LockThen> {
+    let now = app.engine().now();
+    let world = app.engine().world();
+    let locks = world.locks.iter().filter(|lock| lock.wanted.project == project);
+    let locks = locks.filter(|lock| keeps_out(lock, Principal::Nobody, &world, now));
+    let locks: Vec<LockThen> = locks
+        .map(|lock| LockThen { holder: lock.holder, pattern: lock.wanted.pattern.clone(), fence: lock.fence })
+        .collect();
+    locks.into_iter()
+}
+
 impl BranchMove {
-    /// One report for each holder of something in the commit who did not make it.
-    fn reports(&self, tree: TreeProject, commit: &NewCommit) -> Vec<UnguardedCommit> {
+    /// Reports those that went past the guard.
+    fn report<'a>(
+        &self,
+        app: &Application,
+        tree: TreeProject,
+        commits: impl DoubleEndedIterator<Item = &'a NewCommit>,
+    ) {
+        let is_heard = |agent| app.watch().calls.are_heard(agent);
+        // Git names the newest first.
+        for commit in commits.rev().filter(|commit| !app.watch().own.has_made(&commit.id)) {
+            let paths = commit.paths.iter().map(|path| path.to_string_lossy().into()).collect();
+            let judged =
+                app.watch().own.take_judgement(tree.project, &paths, |by| self.may_be_by(by, is_heard));
+            let judged_up_to = judged.map_or(Fence(0), |judged| judged.newest);
+            for report in self.reports(tree, commit, judged_up_to) {
+                app.tell_engine(Ask::Commit(CommitAsk::SawUnguarded(Box::new(report))));
+            }
+        }
+    }
+
+    /// Whether somebody may have moved it. Of whom all calls are known it is known when a command of theirs runs.
+    fn may_be_by(&self, by: Principal, is_heard: impl Fn(AgentId) -> bool) -> bool {
+        let who = self.who();
+        by.agent().is_none_or(|by| who.is_empty() || who.contains(&by) || !is_heard(by))
+    }
+
+    /// Who may have moved it, as far as that is known.
+    fn who(&self) -> &BTreeSet<AgentId> {
+        if self.proven.is_empty() { &self.candidates } else { &self.proven }
+    }
+
+    /// One report for each holder of something in the commit that is newer than its judgement, unless only the holder can
+    /// have made it.
+    fn reports(&self, tree: TreeProject, commit: &NewCommit, judged_up_to: Fence) -> Vec<UnguardedCommit> {
         let mut by_holder: BTreeMap<Principal, Vec<Box<str>>> = BTreeMap::new();
+        let unjudged = || self.locks.iter().filter(|lock| lock.fence > judged_up_to);
         for path in &commit.paths {
             let Ok(file) = PathPattern::existing(&path.to_string_lossy(), tree.case) else { continue };
-            let holders = self.locks.iter().filter(|(_, pattern)| overlaps(pattern, &file));
-            for holder in holders.map(|(holder, _)| *holder).collect::<BTreeSet<Principal>>() {
+            let holders = unjudged().filter(|lock| overlaps(&lock.pattern, &file));
+            for holder in holders.map(|lock| lock.holder).collect::<BTreeSet<Principal>>() {
                 by_holder.entry(holder).or_default().push(visible(&file.readable()).into());
             }
         }
-        let who = if self.proven.is_empty() { &self.candidates } else { &self.proven };
-        let is_news = |holder: Principal| {
-            match holder {
-                Principal::Agent(agent) => !who.contains(&agent),
-                // A person whom nobody else can be.
-                _ => !who.is_empty(),
-            }
+        let who = self.who();
+        let is_news = |holder: Principal| match holder {
+            Principal::Agent(agent) => !who.iter().eq([&agent]),
+            // A person whom nobody else can be.
+            Principal::Human | Principal::Nobody | Principal::System => !who.is_empty(),
         };
         let news = by_holder.into_iter().filter(|(holder, _)| is_news(*holder));
         news.map(|(holder, mut paths)| {
@@ -159,4 +236,29 @@ fn committers(app: &Application, common_dir: &Path, roots: &[PathBuf]) -> BTreeS
         .live()
         .filter(|agent| agent.profile.process.is_some_and(|process| lines.contains(&process)));
     of.map(|agent| agent.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_have_made_a_commit_that_was_judged() {
+        let agent = |number| AgentId::from_bits(number);
+        let (ann, bob) = (agent(1), agent(2));
+        let moved = |candidates: &[AgentId], proven: &[AgentId]| BranchMove {
+            candidates: candidates.iter().copied().collect(),
+            proven: proven.iter().copied().collect(),
+            locks: vec![],
+        };
+        let anns = |moved: &BranchMove, are_heard: &[AgentId]| {
+            moved.may_be_by(Principal::Agent(ann), |agent| are_heard.contains(&agent))
+        };
+        assert!(anns(&moved(&[], &[]), &[ann]));
+        assert!(anns(&moved(&[ann, bob], &[]), &[ann]));
+        assert!(!anns(&moved(&[bob], &[]), &[ann]), "her command is known to be over");
+        assert!(anns(&moved(&[bob], &[]), &[bob]), "nothing is known of her commands");
+        assert!(!anns(&moved(&[ann, bob], &[bob]), &[ann]));
+        assert!(moved(&[bob], &[]).may_be_by(Principal::Human, |_| true));
+    }
 }

@@ -6,6 +6,7 @@ mod observation;
 mod own;
 mod recent_reports;
 mod roots;
+mod tips;
 mod unlocked_writes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use comity_core::{AgentId, ProjectId};
+use comity_core::{AgentId, Fence, Principal, ProjectId};
 use comity_watch::{Bounds, WatchState, Watcher};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -158,9 +159,9 @@ impl Watch {
         self.own.made(commit);
     }
 
-    /// Git's guard has let a commit of these files pass.
-    pub(crate) fn judged(&self, project: ProjectId, paths: &[String]) {
-        self.own.judged(project, paths);
+    /// The guard has let a commit of these files pass, by the locks up to the newest.
+    pub(crate) fn judged(&self, project: ProjectId, by: Principal, paths: &[String], newest: Fence) {
+        self.own.judged(project, by, paths, newest);
     }
 
     /// The program of an agent said that it is about to end: its end is no crash.

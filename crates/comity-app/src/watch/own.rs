@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use comity_core::ProjectId;
+use comity_core::{Fence, Principal, ProjectId};
 
 /// Commits and judgements that are remembered.
 const REMEMBERED_MAX: usize = 1_024;
@@ -20,10 +20,15 @@ pub(super) struct Own {
     judged: Mutex<VecDeque<JudgedPaths>>,
 }
 
+/// A commit that the guard has let pass.
 #[derive(Debug)]
-struct JudgedPaths {
+pub(super) struct JudgedPaths {
     project: ProjectId,
     paths: BTreeSet<Box<str>>,
+    /// Who was about to make it.
+    pub(super) by: Principal,
+    /// The newest lock that it was judged by.
+    pub(super) newest: Fence,
     at: Instant,
 }
 
@@ -55,20 +60,27 @@ impl Own {
         lock(&self.made).iter().any(|made| **made == *commit)
     }
 
-    pub(super) fn judged(&self, project: ProjectId, paths: &[String]) {
-        let paths = paths.iter().map(|path| path.as_str().into()).collect();
-        push(&mut lock(&self.judged), JudgedPaths { project, paths, at: Instant::now() });
+    /// The guard has let a commit of these pass. Who is asked twice makes one commit: before its command, and by git.
+    pub(super) fn judged(&self, project: ProjectId, by: Principal, paths: &[String], newest: Fence) {
+        let paths: BTreeSet<Box<str>> = paths.iter().map(|path| path.as_str().into()).collect();
+        let mut all = lock(&self.judged);
+        all.retain(|judged| judged.project != project || judged.by != by || judged.paths != paths);
+        push(&mut all, JudgedPaths { project, paths, by, newest, at: Instant::now() });
     }
 
-    /// Whether git's guard has let a commit of these pass, and no more. One judgement is for one commit.
-    pub(super) fn take_judgement(&self, project: ProjectId, paths: &BTreeSet<Box<str>>) -> bool {
+    /// What the guard has let pass, if it was a commit of these by one who may have made it. One judgement is for one commit.
+    pub(super) fn take_judgement(
+        &self,
+        project: ProjectId,
+        paths: &BTreeSet<Box<str>>,
+        may_be: impl Fn(Principal) -> bool,
+    ) -> Option<JudgedPaths> {
         let mut all = lock(&self.judged);
         all.retain(|judged| judged.at.elapsed() < JUDGED_FOR);
-        let is_it = |judged: &JudgedPaths| judged.project == project && judged.paths == *paths;
-        match all.iter().position(is_it) {
-            Some(at) => all.remove(at).is_some(),
-            None => false,
-        }
+        let is_it =
+            |judged: &JudgedPaths| judged.project == project && judged.paths == *paths && may_be(judged.by);
+        let at = all.iter().position(is_it)?;
+        all.remove(at)
     }
 }
 

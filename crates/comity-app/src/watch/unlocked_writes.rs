@@ -38,12 +38,13 @@ pub(super) struct UnlockedWrites {
 
 impl UnlockedWrites {
     pub(super) fn new(app: Application, on_trouble: OnTrouble) -> UnlockedWrites {
+        let commits = Commits::new(&app);
         UnlockedWrites {
             app,
             roots: Roots::default(),
             observations: HashMap::new(),
             told: RecentReports::default(),
-            commits: Commits::default(),
+            commits,
             on_trouble,
             troubles: Vec::new(),
         }
@@ -164,7 +165,8 @@ impl Observer for UnlockedWrites {
     }
 
     fn refs_watched(&mut self, checkout: &Checkout) {
-        let begun = self.commits.begin(checkout);
+        let tree = self.roots.project_of(checkout.root());
+        let begun = self.commits.begin(&self.app, tree, checkout);
         self.note_commits(checkout, begun.as_ref().err());
     }
 

@@ -147,6 +147,24 @@ fn each_event_names_whom_it_concerns() {
     expect_file!["stored_events_concern.txt"].assert_eq(&format!("{}\n", shown.join("\n")));
 }
 
+/// Whoever stands in an event has to do with it: none is named only in passing.
+#[test]
+fn each_event_concerns_whoever_stands_in_it() {
+    for line in EVENTS.lines() {
+        let event: Event = serde_json::from_str(line).expect("an event");
+        let record = record_of(event);
+        for (at, _) in line.match_indices("agent_") {
+            let id = line[at..(at + 18).min(line.len())].parse::<AgentId>();
+            assert!(id.is_err() || id.is_ok_and(|id| record.concerns_agent(id)), "{line}");
+        }
+    }
+}
+
+fn record_of(event: Event) -> Record {
+    let (now, by, key) = (Timestamp(0), Principal::System, None);
+    Record { seq: 1, now, wall_ms: 0, by, from: None, concerns: vec![], key, event }
+}
+
 /// The kind of an event, the agents that stand in it, each as a letter, and those of them whom it concerns by itself. Of
 /// events that name only a lock, a request or a slot the world knows whose that was.
 fn concerned(line: &str) -> String {
@@ -164,16 +182,7 @@ fn concerned(line: &str) -> String {
         all.sort_unstable();
         all.into_iter().collect()
     };
-    let record = Record {
-        seq: 1,
-        now: Timestamp(0),
-        wall_ms: 0,
-        by: Principal::System,
-        from: None,
-        concerns: vec![],
-        key: None,
-        event,
-    };
+    let record = record_of(event);
     let concerned: Vec<String> = record.concerned().iter().map(ToString::to_string).collect();
     let named_letters = letters(&named.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
     let kind = kind(line).expect("a kind");

@@ -20,6 +20,21 @@ while True:
 print(said.decode())
 ";
 
+/// Says whether system calls are filtered, and by how many filters.
+const FILTERS: &str = "grep -E '^Seccomp(_filters)?:' /proc/self/status | tr -s '[:space:]' ' '";
+
+/// How many filters there are, if any.
+fn filters(said: &str) -> u32 {
+    let number = |name: &str| said.split_once(name)?.1.split_whitespace().next()?.parse::<u32>().ok();
+    match number("Seccomp:") {
+        Some(2) => number("Seccomp_filters:").expect("how many there are"),
+        other => {
+            assert_eq!(other, Some(0), "{said}");
+            0
+        }
+    }
+}
+
 #[test]
 fn nobody_types_for_others() {
     for place in Place::of_all_users() {
@@ -28,6 +43,11 @@ fn nobody_types_for_others() {
             let said = said(&place.run(&rules, &line));
             assert!(said.contains("refused 5") && !said.contains("typed"), "{said}");
             assert!(said.contains("set"), "all else of a terminal is as ever: {said}");
+            // Where the kernel lets nobody type, this alone shows that it is not by the kernel's leave.
+            let confined = crate::place::said(&place.run(&rules, FILTERS));
+            let free = std::process::Command::new("sh").args(["-c", FILTERS]).output().expect("sh");
+            let free = crate::place::said(&free);
+            assert_eq!(filters(&confined), filters(&free) + 1, "{confined} {free}");
         }
         let free =
             std::process::Command::new("/usr/bin/python3").args(["-c", TYPES]).output().expect("python");

@@ -18,6 +18,7 @@ pub(super) type KnownContents = BTreeMap<(AgentId, ProjectId, Box<str>), Content
 #[derive(Debug)]
 pub(crate) struct ModelTree {
     pub(crate) owner: Principal,
+    branch: Box<str>,
     released: Option<Principal>,
 }
 
@@ -66,7 +67,7 @@ impl Oracle {
         let (by, seq) = (record.by, record.seq);
         match event {
             WorktreeEvent::Added { project, tree } => {
-                let added = ModelTree { owner: by, released: None };
+                let added = ModelTree { owner: by, branch: tree.branch.clone(), released: None };
                 match self.trees.insert((*project, tree.slug.clone()), added) {
                     None => Ok(()),
                     Some(before) => {
@@ -154,9 +155,12 @@ impl Oracle {
             | WorktreeEvent::Removed { project, slug, .. } => {
                 Some(self.trees.get(&(*project, slug.clone()))?.owner)
             }
-            WorktreeEvent::Added { .. }
-            | WorktreeEvent::BranchMerged { .. }
-            | WorktreeEvent::MergeConflicted { .. } => None,
+            WorktreeEvent::BranchMerged { project, source, .. }
+            | WorktreeEvent::MergeConflicted { project, source, .. } => {
+                let mut trees = self.trees.iter().filter(|((of, _), _)| of == project);
+                trees.find(|(_, tree)| tree.branch == *source).map(|(_, tree)| tree.owner)
+            }
+            WorktreeEvent::Added { .. } => None,
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct ModelRequests {
 /// A plan that waits.
 #[derive(Debug)]
 pub(crate) struct ModelPlan {
-    asker: AgentId,
+    pub(super) asker: AgentId,
     pub(crate) to: Principal,
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct ModelTask {
     pub(crate) phase: TaskPhase,
     /// Who has it; in review, whose work it is.
     pub(crate) owner: Option<Principal>,
+    /// Who has done it.
+    pub(super) done_by: Option<Principal>,
     pub(crate) attempt: u32,
 }
 
@@ -105,6 +107,7 @@ impl Oracle {
                 review: task.brief.review,
                 phase: TaskPhase::Open,
                 owner: None,
+                done_by: None,
                 attempt: 1,
             });
         }
@@ -162,7 +165,7 @@ impl Oracle {
                 let reviewed = is(&[TaskPhase::InReview]) && record.by != *by;
                 must((own || reviewed) && before.owner == Some(*by), "it was done by another")?;
                 must(!evidence.is_empty(), "nothing shows it")?;
-                (job.phase, job.owner) = (TaskPhase::Done, None);
+                (job.phase, job.owner, job.done_by) = (TaskPhase::Done, None, Some(*by));
             }
             TaskEvent::SentBack { owner, attempt, .. } => {
                 must(is(&[TaskPhase::InReview]) && before.owner != Some(record.by), "no review")?;
@@ -198,7 +201,7 @@ impl Oracle {
             }
             TaskEvent::Reopened { attempt, .. } => {
                 must(before.phase.is_over() || is(&[TaskPhase::Failed]), "it had not ended")?;
-                (job.phase, job.attempt) = (TaskPhase::Open, *attempt);
+                (job.phase, job.done_by, job.attempt) = (TaskPhase::Open, None, *attempt);
             }
             TaskEvent::Skipped { .. } => (job.phase, job.owner) = (TaskPhase::Skipped, None),
             TaskEvent::Cancelled { .. } => (job.phase, job.owner) = (TaskPhase::Cancelled, None),

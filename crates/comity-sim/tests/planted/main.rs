@@ -1,5 +1,6 @@
 //! Faulty rules, planted on purpose: the simulator must find each of them.
 
+mod concerns;
 mod locks;
 mod mail;
 mod moves;

@@ -5,13 +5,15 @@ use std::process::ExitCode;
 use clap::{Arg, ArgMatches, Command};
 use comity_app::catalog::name_of;
 use comity_app::operations::mail::TakeOverMail;
+use comity_app::operations::people::Whoami;
 use comity_app::spool::NO_TEAM;
+use comity_hook::is_read_only;
 use comity_mailbox::{BoxName, Mailboxes, MessageDraft};
 use comity_wire::{Client, Home};
 use serde_json::{Value, json};
 
 use super::output::{self, OutputFormat};
-use crate::session::Session;
+use crate::session::{Session, SessionError};
 
 /// What concerns the files below `comity mail`.
 pub(super) fn commands(mail: Command) -> Command {
@@ -40,6 +42,14 @@ pub(super) fn spool(home: &Home, matches: &ArgMatches, form: OutputFormat) -> Ex
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let from = text("from").map_or_else(own_name, str::to_owned);
     let (agent, message) = (text("agent").unwrap_or_default(), text("message").unwrap_or_default());
+    if is_read_only(home.path()) {
+        let problem = format!(
+            "{} is read-only, for a confined command or because its disk is: no letter can be left in a file there",
+            home.path().display()
+        );
+        let hint = format!("send it through the server: comity mail send {agent} -m TEXT");
+        return output::refused(form, &problem, &hint);
+    }
     match leave(home, text("team").unwrap_or(NO_TEAM), agent, &from, message, None) {
         Ok(left) => show(form, &left),
         Err(problem) => output::fault(form, &problem),
@@ -49,7 +59,11 @@ pub(super) fn spool(home: &Home, matches: &ArgMatches, form: OutputFormat) -> Ex
 /// Reads what waits in a file.
 pub(super) fn spooled(home: &Home, matches: &ArgMatches, form: OutputFormat) -> ExitCode {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let place = BoxName::new(text("team").unwrap_or(NO_TEAM), text("agent").unwrap_or_default());
+    let agent = text("agent").unwrap_or_default();
+    if let Err(problem) = check_owner(home, agent) {
+        return output::refused(form, &problem, "read your own with: comity mail read");
+    }
+    let place = BoxName::new(text("team").unwrap_or(NO_TEAM), agent);
     let mail = match place.and_then(|place| Mailboxes::under(home.path()).read(&place)) {
         Ok(mail) => mail,
         Err(problem) => return output::fault(form, &problem.to_string()),
@@ -78,6 +92,29 @@ pub(super) fn spooled(home: &Home, matches: &ArgMatches, form: OutputFormat) -> 
     }
     damaged.iter().for_each(|file| output::complain(&format!("note: a damaged file was set aside: {file}")));
     ExitCode::SUCCESS
+}
+
+/// Refuses to read another agent's box. Without a server nobody can be told from anybody.
+fn check_owner(home: &Home, agent: &str) -> Result<(), String> {
+    if Client::connect(home).is_err() {
+        return Ok(());
+    }
+    let answer = match Session::from_env(home.clone()).ask(name_of::<Whoami>(), &json!({})) {
+        Ok(answer) => answer,
+        Err(SessionError::Refused { fault, .. }) => return Err(fault.message),
+        Err(SessionError::Fault(problem)) => return Err(problem),
+    };
+    let known: Value = serde_json::from_str(answer.json.get()).map_err(|error| error.to_string())?;
+    match known["you"].as_str().unwrap_or_default() {
+        "human" => Ok(()),
+        you if you == agent && !is_read_only(home.path()) => Ok(()),
+        you if you == agent => Err(format!(
+            "{} is read-only here, as it is for a confined command: files of letters are not to be had, and the server has \
+             taken yours over",
+            home.path().display()
+        )),
+        you => Err(format!("these letters are for {agent}, and you are {you}")),
+    }
 }
 
 /// Sends through files what could not be sent through a server.

@@ -61,11 +61,13 @@ pub(crate) struct Door {
     mcp: [OnceLock<comity_mcp::McpServer>; 3],
     /// The mail that was last offered over MCP, until the receiver's next call proves that it arrived.
     pub(crate) offers: Mutex<BTreeMap<Principal, Receipt>>,
+    refused: refused::Refused,
 }
 
 impl Door {
     pub(crate) fn new(app: Application) -> Door {
-        Door { app, mcp: Default::default(), offers: Mutex::default() }
+        let refused = refused::Refused::within(refused::TOGETHER);
+        Door { app, mcp: Default::default(), offers: Mutex::default(), refused }
     }
 
     /// MCP with these tools: `/mcp`, `/mcp?tools=browser` and `/mcp?tools=all`.
@@ -92,7 +94,7 @@ pub(crate) fn run(
     stop: tokio::sync::oneshot::Receiver<()>,
 ) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
-    let (refused, app) = (refused::Refused::default(), door.app.clone());
+    let (refused, app) = (door.refused.clone(), door.app.clone());
     let guard = guard::AllowedOrigins::new(listener.local_addr()?.port());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -101,11 +103,7 @@ pub(crate) fn run(
         .build()?;
     let served = runtime.block_on(async {
         let listener = listener::Bounded::new(tokio::net::TcpListener::from_std(listener)?);
-        let router = Router::new().fallback(enter).with_state(Arc::new(OpenDoor {
-            door,
-            guard,
-            refused: refused.clone(),
-        }));
+        let router = Router::new().fallback(enter).with_state(Arc::new(OpenDoor { door, guard }));
         let (closing, closed) = tokio::sync::oneshot::channel();
         let router = router.into_make_service_with_connect_info::<At>();
         let server = axum::serve(listener, router).with_graceful_shutdown(async {
@@ -130,7 +128,6 @@ pub(crate) fn run(
 struct OpenDoor {
     door: Door,
     guard: guard::AllowedOrigins,
-    refused: refused::Refused,
 }
 
 impl OpenDoor {
@@ -144,7 +141,7 @@ impl OpenDoor {
         };
         let answered = self.guard.check_sender(parts).and_then(|()| answer(self, parts));
         Some(answered.unwrap_or_else(|refusal| {
-            self.refused.note(&self.door.app, &refusal);
+            self.door.refused.note(&self.door.app, &refusal);
             reply::closing(reply::refusal(refusal))
         }))
     }
@@ -197,7 +194,7 @@ async fn enter(
             unsent::count(&peer, response).await
         }
         Err(refusal) => {
-            open.refused.note(&open.door.app, &refusal);
+            open.door.refused.note(&open.door.app, &refusal);
             let response = reply::closing(reply::refusal(refusal));
             if open.guard.lacks_token(&parts) { reply::unauthorized(response) } else { response }
         }

@@ -8,11 +8,14 @@ use comity_core::server::ServerAsk;
 use comity_core::{Ask, Refusal};
 
 /// How long callers are counted before the next line in the log.
-const TOGETHER: Duration = Duration::from_secs(30);
+pub(super) const TOGETHER: Duration = Duration::from_secs(30);
 
 /// Writes down who was not let in.
-#[derive(Clone, Default)]
-pub(super) struct Refused(Arc<Mutex<RefusalCount>>);
+#[derive(Clone)]
+pub(super) struct Refused {
+    together: Duration,
+    counted: Arc<Mutex<RefusalCount>>,
+}
 
 #[derive(Default)]
 struct RefusalCount {
@@ -23,9 +26,14 @@ struct RefusalCount {
 }
 
 impl Refused {
+    /// Those within this long of the first are written down together.
+    pub(super) fn within(together: Duration) -> Refused {
+        Refused { together, counted: Arc::default() }
+    }
+
     /// Somebody was not let in.
     pub(super) fn note(&self, app: &Application, refusal: &Refusal) {
-        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let why = refusal.to_string();
         if counted.is_waiting {
             counted.count += 1;
@@ -34,16 +42,16 @@ impl Refused {
         }
         counted.is_waiting = true;
         write_down(app, why, 1);
-        let (later, app) = (self.clone(), app.clone());
+        let (later, app, together) = (self.clone(), app.clone(), self.together);
         tokio::spawn(async move {
-            tokio::time::sleep(TOGETHER).await;
+            tokio::time::sleep(together).await;
             later.flush(&app);
         });
     }
 
     /// Writes down those that were only counted.
     pub(super) fn flush(&self, app: &Application) {
-        let counted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
         if counted.count > 0 {
             write_down(app, counted.why, counted.count);
         }

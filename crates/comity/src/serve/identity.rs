@@ -5,6 +5,12 @@ use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 
 use comity_app::lineage::Lineage;
+#[cfg(target_os = "linux")]
+use comity_app::lineage::LineageEnd;
+
+/// How often a lineage is read that breaks off.
+#[cfg(target_os = "linux")]
+const READS_MAX: usize = 4;
 
 /// The process at the other end.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +69,14 @@ fn descriptor(socket: &impl AsFd) -> std::io::Result<OwnedFd> {
 fn lineage_by(process: std::io::Result<OwnedFd>, peer: PeerProcess) -> Lineage {
     match process {
         Ok(process) => {
-            let found = Lineage::of(peer.pid);
+            let mut found = Lineage::of(peer.pid);
+            // Whatever is above it may end while that is read; it is below another one then.
+            for _ in 1..READS_MAX {
+                if found.end != LineageEnd::Gone || !is_alive(&process) {
+                    break;
+                }
+                found = Lineage::of(peer.pid);
+            }
             // Alive after its lineage was read, it was alive while that was read.
             if is_alive(&process) { found } else { Lineage::gone() }
         }

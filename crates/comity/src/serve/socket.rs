@@ -4,6 +4,7 @@
 //! something, and lets the engine commit all of it at once. Nobody's question waits for somebody else's disk.
 
 mod admission;
+mod callers;
 mod followers;
 mod pressure;
 mod socket_operations;
@@ -15,8 +16,7 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use comity_app::Wording;
-use comity_app::{Application, Caller, Failure, OperationCall};
+use comity_app::{Application, Failure, OperationCall, Wording};
 use comity_core::agents::AgentAsk;
 use comity_core::{Ask, Principal, Refusal};
 use comity_wire::{Request, SpinBudget, Wait, spin_wait};
@@ -279,39 +279,6 @@ impl Socket {
         reply.besides = self.other_version(id).filter(|_| request.text);
         reply.counted = request.inbox.then(|| (self.app.clone(), caller.who));
         self.app.call(&caller, call, Box::new(reply));
-    }
-
-    /// Who calls: by the token, else as before on this connection, else by the process tree.
-    fn caller(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<Caller, Refusal> {
-        let Some(connection) = self.connections.get_mut(&id) else { return Err(Refusal::BadToken) };
-        let lineage = connection.lineage.clone();
-        let markings = comity_app::processes::markings();
-        let is_looked_at = connection.looked_at == Some(markings);
-        let identity = match (&request.token, &connection.identity) {
-            (Some(token), _) => self.app.identify(token, &lineage, is_looked_at)?,
-            // Who was a person when it connected may have become an agent since.
-            (None, Some(identity))
-                if identity.who != Principal::Human
-                    || !self.app.has_become_an_agents(&lineage, is_looked_at) =>
-            {
-                identity.clone()
-            }
-            (None, _) => self.app.recognise(&lineage),
-        };
-        if let (Some(token), false) = (&request.token, connection.showed_token) {
-            connection.showed_token = true;
-            self.app.note_use(token, &lineage);
-        }
-        connection.looked_at = (identity.who == Principal::Human).then_some(markings);
-        connection.identity = Some(identity.clone());
-        let identity = match (identity.who, &request.call) {
-            (Principal::Agent(agent), Some(call)) => {
-                comity_app::identity::Identity::agent(self.app.caller_within(agent, call))
-            }
-            _ => identity,
-        };
-        let cwd = request.cwd.as_deref().map(Into::into);
-        Ok(Caller { lineage: Some(lineage), ..Caller::identified(identity, cwd) })
     }
 
     /// The words that the client's door has: an agent's own connection is that of its tools.

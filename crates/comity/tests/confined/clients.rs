@@ -56,6 +56,10 @@ fn check_one(policy: &str, place: &Place, model: &Model, client: Command) {
         "{policy}: {free}: {ran:?}"
     );
     assert!(free.contains("free"), "{policy}: {free}");
+    let is_told = ["code 5", "code: 5"].iter().any(|code| free.to_lowercase().contains(code));
+    // OpenCode tells its model no codes.
+    let is_opencode = place.dir().join(".config/opencode").exists();
+    assert_eq!(is_told, !is_opencode, "the model learns how it ended: {policy}: {free}");
     let history = model.history();
     for command in TRIED {
         let text = Value::from(command).to_string();

@@ -112,22 +112,39 @@ fn neither_a_command_nor_a_tool_reads_what_is_others() {
     let place = Place::new();
     let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
     place.json_as(&bob, &["mail", "send", "human", "-m", "xyzzy one"]);
-    for whose in [&ann, &bob] {
-        let dir = place.home.join("downloads").join(&whose.id);
-        fs::create_dir_all(&dir).expect("made");
-        fs::write(dir.join("1"), format!("xyzzy of {}", whose.id)).expect("written");
+    let (anns, bobs) = (&*ann.id, &*bob.id);
+    let others = [
+        "contents/1".into(),
+        "downloads/human/1".into(),
+        format!("downloads/{bobs}/1"),
+        "downloads/of-one-that-ended/1".into(),
+        "firefox/cookies.sqlite".into(),
+        "recovering/log.db".into(),
+        "screenshots/1-tab1.jpg".into(),
+        "screenshots/human/1".into(),
+        format!("screenshots/{bobs}/1"),
+        "set-aside/monday/log.db".into(),
+        "teams/default/inboxes/bob.json".into(),
+        "teams/default/inboxes/bob.archive".into(),
+    ];
+    let own = [format!("downloads/{anns}/1"), format!("screenshots/{anns}/1")];
+    for path in own.iter().chain(&others) {
+        let file = place.home.join(path);
+        fs::create_dir_all(file.parent().expect("a directory")).expect("made");
+        fs::write(file, format!("xyzzy in {path}\n")).expect("written");
     }
-    fs::create_dir(place.home.join("firefox")).expect("made");
-    fs::write(place.home.join("firefox/cookies.sqlite"), "xyzzy cookie").expect("written");
-    let search = "cd $COMITY_HOME && grep -ralE xyzzy . ; cat secret";
+    let search = "cd $COMITY_HOME && { grep -ralE xyzzy . | sort; cat secret; }";
+    let found = format!("./{}\n./{}\n", own[0], own[1]);
     let whole = Ran::of(place.comity(&["confine", "-c", search]).env("C", BINARY).output().expect("it runs"));
-    assert!(whole.out.contains("log.db") && whole.out.contains("cookies"), "a person sees it: {whole:?}");
+    for path in others.iter().map(String::as_str).chain(["log.db"]) {
+        assert!(whole.out.contains(path), "a person sees {path}: {whole:?}");
+    }
     for mode in ["build", "plan"] {
         if mode == "plan" {
             place.json(&["mode", "ann", "plan"]);
         }
         let ran = run(&place, &ann, search);
-        assert_eq!(ran.out, format!("./downloads/{}/1\n", ann.id), "{mode}: {ran:?}");
+        assert_eq!(ran.out, found, "{mode}: {ran:?}");
         // What another server writes anew while the command runs is as hidden.
         let line = format!(
             "COMITY_TOKEN={HUMAN} $C restart >&2; COMITY_TOKEN={} $C mail send human -m 'xyzzy two' >&2; \
@@ -139,17 +156,13 @@ fn neither_a_command_nor_a_tool_reads_what_is_others() {
             line = search.to_owned();
         }
         let ran = run(&place, &ann, &line);
-        assert!(ran.out.ends_with(&format!("./downloads/{}/1\n", ann.id)), "{mode}: {ran:?}");
+        assert!(ran.out.ends_with(&found), "{mode}: {ran:?}");
         assert!(!ran.out.contains("log") && !ran.out.contains("mail"), "{mode}: {ran:?}");
     }
-    for (path, is_denied) in [
-        ("log.db", true),
-        ("log.db-wal", true),
-        ("../state/ledger/x", true),
-        ("firefox/cookies.sqlite", true),
-        (&*format!("downloads/{}/1", bob.id), true),
-        (&*format!("downloads/{}/1", ann.id), false),
-    ] {
+    let denied =
+        ["log.db", "log.db-wal", "../state/ledger/x", "screenshots/../teams/default/inboxes/bob.json"];
+    let denied = others.iter().map(String::as_str).chain(denied).map(|path| (path, true));
+    for (path, is_denied) in denied.chain(own.iter().map(|path| (path.as_str(), false))) {
         let payload = serde_json::json!({
             "session_id": "s1", "cwd": place.repo, "hook_event_name": "PreToolUse", "tool_name": "Read",
             "tool_input": { "file_path": place.home.join(path) },
@@ -169,6 +182,21 @@ fn a_command_asks_the_server_as_ever() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.contains("ann"), "{ran:?}");
     assert!(ran.out.contains("committed 1 file"), "{ran:?}");
+}
+
+#[test]
+fn a_command_leaves_no_letters_in_files_and_is_told_what_to_do_instead() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    for (words, said) in [
+        ("spool bob -m hello", ["read-only", "comity mail send bob"]),
+        ("spooled ann", ["read-only", "comity mail read"]),
+        ("spooled bob", ["these letters are for bob, and you are ann", "comity mail read"]),
+    ] {
+        let ran = run(&place, &ann, &format!("$C mail {words}"));
+        assert_eq!(ran.code, 3, "{words}: {ran:?}");
+        assert!(said.iter().all(|said| ran.err.contains(said)), "{words}: {ran:?}");
+    }
 }
 
 #[test]

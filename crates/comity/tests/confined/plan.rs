@@ -101,6 +101,12 @@ fn what_is_not_proven_runs_in_plan_mode_only_where_its_shell_was_seen_to_be_conf
     for another in [json!({ "shell": "zsh" }), json!({ "shell": "bash" }), json!({ "env": { "A": "1" } })] {
         assert!(!may_try(&place, &ann, another.clone()), "another shell: {another}");
     }
+    run(&place, &ann, "ls", Some("ls"));
+    assert!(may_try(&place, &ann, none()), "it goes on so");
+    run(&place, &ann, "ls", None);
+    assert!(!may_try(&place, &ann, none()), "this one ran without us, in another sandbox perhaps");
+    run(&place, &ann, "pwd", Some("pwd"));
+    assert!(may_try(&place, &ann, none()), "it can be shown again");
     let dora = place.join(&["dora"]);
     place.json(&["mode", "dora", "plan"]);
     assert!(!may_try(&place, &dora, none()), "another agent's shell may be another one");

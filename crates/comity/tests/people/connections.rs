@@ -7,27 +7,49 @@ use crate::support::wire::Wire;
 use crate::support::{BINARY, HUMAN, Place, Ran, eventually, is_root, skip};
 use crate::{nothing_was_decided, scene};
 
-/// Connects, hands the connection to a child and ends: what asks is not what connected.
-const CONNECTOR: &str = "import os, socket, sys, time, json\n\
-    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n\
+/// Connects, hands the connection to a child and ends: what asks is not what connected. It is let in at some moment, or
+/// before it ends ("asked"), or after that ("stopped", which the server is meanwhile).
+const CONNECTOR: &str = "import os, signal, socket, sys, time, json\n\
+    to, op, given, answered, how, server, token = sys.argv[1:]\n\
+    if how == 'stopped': os.kill(int(server), signal.SIGSTOP)\n\
+    s = socket.socket(socket.AF_UNIX); s.connect(to); lines = s.makefile()\n\
+    def ask(id, op, given, **more):\n\
+    \x20   s.sendall((json.dumps({'id': id, 'op': op, 'input': given, **more}) + '\\n').encode())\n\
+    \x20   return lines.readline()\n\
+    if how == 'asked': ask(1, 'whoami', {})\n\
     parent = os.getpid()\n\
     if os.fork(): os._exit(0)\n\
-    while os.getppid() == parent: time.sleep(0.001)\n\
-    s.sendall((json.dumps({'id': 1, 'op': sys.argv[2], 'input': json.loads(sys.argv[3])}) + '\\n').encode())\n\
-    answer = s.makefile().readline()\n\
-    open(sys.argv[4] + '.part', 'w').write(answer); os.rename(sys.argv[4] + '.part', sys.argv[4])\n";
+    while os.path.exists('/proc/%d' % parent): time.sleep(0.001)\n\
+    if how == 'stopped': os.kill(int(server), signal.SIGCONT)\n\
+    answer = ask(2, op, json.loads(given), **({'token': token} if token else {}))\n\
+    open(answered + '.part', 'w').write(answer); os.rename(answered + '.part', answered)\n";
+
+/// The line of shell in which the connector asks something, and the file that it puts the answer into.
+fn connector(place: &Place, how: &str, token: &str, op: &str, input: &str) -> (String, std::path::PathBuf) {
+    let script = place.dir().join("connector.py");
+    std::fs::write(&script, CONNECTOR).expect("written");
+    let said = place.dir().join("said");
+    let (script, socket, to) = (script.display(), place.socket(), said.display());
+    let server = place.server().expect("a server");
+    let socket = socket.display();
+    (format!("python3 {script} {socket} '{op}' '{input}' {to} {how} {server} '{token}'"), said)
+}
+
+/// The answer in a file, once it is there.
+fn take_answer(said: &std::path::Path) -> Value {
+    eventually("it answered", || said.exists());
+    let answer = std::fs::read_to_string(said).expect("an answer");
+    std::fs::remove_file(said).expect("removed");
+    serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
+}
 
 #[test]
 fn a_connection_belongs_to_the_process_that_made_it() {
     let (place, mut ann) = scene();
-    let script = place.dir().join("connector.py");
-    std::fs::write(&script, CONNECTOR).expect("written");
-    let mut ask = |op: &str, input: &str| -> Value {
-        let said = place.dir().join(format!("said-{}", op.trim_start_matches('$')));
-        let (script, socket, to) = (script.display(), place.socket(), said.display());
-        ann.run(&format!("python3 {script} {} '{op}' '{input}' {to}", socket.display()));
-        eventually("it answered", || said.exists());
-        serde_json::from_str(&std::fs::read_to_string(said).expect("an answer")).expect("JSON")
+    let mut ask = |op: &str, input: &str| {
+        let (line, said) = connector(&place, "plain", "", op, input);
+        ann.run(&line);
+        take_answer(&said)
     };
     // Whether the kernel was asked before or after the connector ended, it is the agent or nobody: never the human.
     let whoami = ask("whoami", "{}");
@@ -43,6 +65,72 @@ fn a_connection_belongs_to_the_process_that_made_it() {
         assert!(["unproven", "not_allowed", "not_holder", "ownership"].contains(&code), "{op}: {answer}");
     }
     nothing_was_decided(&place);
+}
+
+/// What takes the person, and the program ends or not.
+const DECISIONS: [(&str, &str); 2] = [("agent_limit", r#"{"max": 20}"#), ("$stop", "{}")];
+
+/// Lets somebody ask with tokens that it has found, on connections of processes that have ended.
+fn finds_tokens(place: &Place, bobs: &str, mut run: impl FnMut(&str)) {
+    for how in ["plain", "asked", "stopped"] {
+        for token in [HUMAN, bobs] {
+            for (op, input) in DECISIONS {
+                let (line, said) = connector(place, how, token, op, input);
+                run(&line);
+                let answer = take_answer(&said);
+                let code = answer["error"]["code"].as_str().unwrap_or_default();
+                assert!(["unproven", "not_allowed"].contains(&code), "{how}: {token}: {op}: {answer}");
+            }
+        }
+        let (line, said) = connector(place, how, bobs, "whoami", "{}");
+        run(&line);
+        let whoami = take_answer(&said);
+        assert_ne!(whoami["ok"]["you"], "bob", "{how}: {whoami}");
+    }
+}
+
+#[test]
+fn a_token_on_a_connection_of_a_process_that_ended_proves_nothing() {
+    let place = Place::new();
+    let bob = place.join(&["bob"]);
+    place.json_as(&bob, &["lock", "src/b.rs"]);
+    let mut ann = Program::start(&place, "ann");
+    finds_tokens(&place, &bob.token, |line| drop(ann.run(line)));
+    // What she leaves behind, which nobody is above.
+    let fifo = place.dir().join("lines").display().to_string();
+    ann.run(&format!(
+        "mkfifo {fifo}; setsid -f timeout 120 sh -c 'while read line <{fifo}; do eval \"$line\"; done'"
+    ));
+    ann.run(&format!("{BINARY} agent bye"));
+    drop(ann);
+    let tell = |line: &str| std::fs::write(&fifo, format!("{line}\n")).expect("written");
+    finds_tokens(&place, &bob.token, tell);
+    tell("exit");
+    nothing_was_decided(&place);
+}
+
+#[test]
+fn a_connection_of_a_person_is_no_persons_once_its_process_has_ended() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let (line, said) = connector(&place, "asked", "", "whoami", "{}");
+    // Its program becomes an agent's between its two questions, and is gone by the second.
+    let python = "import os, runpy, subprocess, sys\n\
+        binary, token, sys.argv = sys.argv[1], sys.argv[2], sys.argv[3:]\n\
+        fork = os.fork\n\
+        def joins():\n\
+        \x20   subprocess.run([binary, 'agent', 'join', 'ann', '--pid', str(os.getpid())],\n\
+        \x20       env=dict(os.environ, COMITY_TOKEN=token), check=True)\n\
+        \x20   subprocess.run([binary, 'agent', 'bye', 'ann', '--reason', 'x'], env=dict(os.environ, COMITY_TOKEN=token))\n\
+        \x20   return fork()\n\
+        os.fork = joins\n\
+        runpy.run_path(sys.argv[0])\n";
+    let program = place.dir().join("program.py");
+    std::fs::write(&program, python).expect("written");
+    let line = line.replacen("python3 ", &format!("python3 {} {BINARY} {HUMAN} ", program.display()), 1);
+    let ran = Ran::of(place.program("sh").args(["-c", &format!("{line}; exit 0")]).output().expect("sh"));
+    let whoami = take_answer(&said);
+    assert_eq!(whoami["ok"]["you"], "nobody", "{whoami}: {ran:?}");
 }
 
 #[test]

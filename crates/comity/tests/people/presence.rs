@@ -1,5 +1,6 @@
 //! What takes a person at a terminal, and what a terminal alone does not make.
 
+use comity_app::identity;
 use serde_json::json;
 
 use crate::support::files::files_below;
@@ -79,6 +80,30 @@ fn no_secret_of_a_person_is_written_down() {
 }
 
 #[test]
+fn an_act_over_http_says_in_the_log_by_which_token_or_login_it_was() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let limit = |token: &str, max: u64| {
+        let set =
+            http::request(&place, Some(token), "POST", "/api/agents/limit", Some(&json!({ "max": max })));
+        assert_eq!(set.status, 200, "{set:?}");
+    };
+    let made = http::request(&place, Some(HUMAN), "POST", "/api/tokens", Some(&json!({ "name": "deploy" })));
+    let login = http::request(&place, Some(HUMAN), "POST", "/api/login", Some(&json!({})));
+    let token_in = |answer: &http::Response| answer.json()["token"].as_str().expect("a token").to_owned();
+    limit(HUMAN, 7);
+    limit(&token_in(&made), 8);
+    limit(&token_in(&login), 9);
+    let of: Vec<_> = place.log_of("agents_limited").iter().map(|entry| entry["from"].clone()).collect();
+    let expected = [
+        json!({ "proof": { "token": "first" }, "lineage": "http token first" }),
+        json!({ "proof": { "token": "deploy" }, "lineage": "http token deploy" }),
+        json!({ "proof": "login", "lineage": "http login" }),
+    ];
+    assert_eq!(of, expected);
+}
+
+#[test]
 fn a_terminals_own_shell_becomes_no_agents_program() {
     if !has_program("tmux") {
         return skip("a_terminals_own_shell_becomes_no_agents_program", "there is no tmux");
@@ -139,4 +164,57 @@ fn a_hook_that_a_person_runs_by_hand_makes_no_agent() {
     assert!(said.starts_with("you, present"), "{said}");
     assert_eq!(place.json(&["agent", "list", "--all"])["agents"], json!([]));
     assert_eq!(place.json(&["locks"])["total"], 0);
+}
+
+/// What each agent program sets for what it runs, as its own documentation and source have it.
+const VARIABLES: [&str; 9] = [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CODEX_SANDBOX",
+    "CODEX_THREAD_ID",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "GEMINI_SESSION_ID",
+    "OPENCODE",
+];
+
+const NAMES: [&str; 9] =
+    ["aider", "amp", "claude", "codex", "copilot", "cursor-agent", "gemini", "goose", "opencode"];
+
+#[test]
+fn what_carries_an_agent_programs_marks_is_no_person() {
+    if !has_program("tmux") {
+        return skip("what_carries_an_agent_programs_marks_is_no_person", "there is no tmux");
+    }
+    let known = |table: &[(&'static str, &str)]| {
+        let mut names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(known(&identity::AGENT_VARIABLES), VARIABLES, "each is tried below");
+    assert_eq!(known(&identity::AGENT_PROGRAMS), NAMES, "each is tried below");
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    let asks = format!(
+        "{BINARY} whoami; {BINARY} agent limit 9; COMITY_TOKEN={HUMAN} {BINARY} whoami; \
+         COMITY_TOKEN={HUMAN} {BINARY} agent limit 9; true"
+    );
+    let asks_file = place.dir().join("asks");
+    std::fs::write(&asks_file, asks).expect("written");
+    let asks = asks_file.display();
+    let with_variable = VARIABLES.map(|name| (name, format!("env {name}=1 sh {asks}")));
+    let with_name = NAMES.map(|name| {
+        place.copy_program("/bin/sh", &place.dir().join(name));
+        (name, format!("{}/{name} {asks}", place.dir().display()))
+    });
+    for (mark, line) in with_variable.into_iter().chain(with_name) {
+        let said = terminal.types(&place, &line);
+        assert_eq!(said.matches("an agent program that has not joined").count(), 4, "{mark}: {said}");
+        assert!(!said.contains("you, present"), "{mark}: {said}");
+    }
+    assert!(place.log_of("agents_limited").is_empty());
+    let said = terminal.types(&place, &format!("sh {asks}"));
+    assert_eq!(said.matches("you, present").count(), 2, "without a mark it is: {said}");
 }

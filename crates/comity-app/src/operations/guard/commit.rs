@@ -63,7 +63,7 @@ pub(super) fn judge(
         }
     }
     let Some(first) = in_the_way.first() else {
-        app.watch().judged(project, paths);
+        app.watch().judged(project, who, paths, world.fence);
         return Ok(());
     };
     let holders: Vec<String> = in_the_way.iter().map(ToString::to_string).collect();

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::spelling::{parts, readings};
 use crate::application::Application;
-use crate::browser::downloads_dir_of;
+use crate::browser::{DOWNLOADS, SCREENSHOTS, owner_name};
 use crate::catalog::next_call;
 use crate::operations::ledger::ReadLog;
 use crate::operations::mail::ReadMail;
@@ -25,8 +25,21 @@ const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
 /// What the names of the log and of the index of letters begin with, in the state directory.
 const DATABASES: [&str; 2] = ["log.db", "mail-index.db"];
 /// What else is nobody's to read there, and those of the databases' files that come and go.
-const HIDDEN: [&str; 7] =
-    ["firefox", "ledger", "secret", "log.db-wal", "log.db-shm", "mail-index.db-wal", "mail-index.db-shm"];
+const HIDDEN: [&str; 11] = [
+    "contents",
+    "firefox",
+    "ledger",
+    "recovering",
+    "secret",
+    "set-aside",
+    "teams",
+    "log.db-wal",
+    "log.db-shm",
+    "mail-index.db-wal",
+    "mail-index.db-shm",
+];
+/// Where everybody has a directory there.
+const OF_EVERYBODY: [&str; 2] = [DOWNLOADS, SCREENSHOTS];
 /// What Codex keeps beside its settings and reads in a bash before each command, whichever shell that is for: without it,
 /// the other shell starts by itself, and past us.
 const READ_FIRST: &str = "shell_snapshots";
@@ -74,18 +87,29 @@ pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     all
 }
 
-/// What no agent reads, besides: the log with everybody's letters, what tokens are made from, the profile of Firefox with
-/// everybody's cookies, and what others have downloaded. Some of it may not be there yet.
+/// What no agent reads, besides: the log and the files with everybody's letters, earlier logs, what tokens are made from, the
+/// profile of Firefox with everybody's cookies, what others have read, and their downloads and pictures. Some of it may not
+/// be there yet.
 pub(super) fn hidden(app: &Application, who: Principal) -> Vec<PathBuf> {
     let home = app.server().home.canonicalize().unwrap_or_else(|_| app.server().home.clone());
     let there = std::fs::read_dir(&home).into_iter().flatten().flatten();
     let there = there.filter_map(|entry| entry.file_name().into_string().ok());
     let databases = there.filter(|name| DATABASES.iter().any(|database| name.starts_with(database)));
     let databases: BTreeSet<String> = databases.chain(HIDDEN.map(str::to_owned)).collect();
-    let world = app.engine().world();
-    let others = world.agents.live().map(|agent| Principal::Agent(agent.id)).filter(|other| *other != who);
-    let downloads = others.map(|other| downloads_dir_of(&home, other));
-    databases.into_iter().map(|name| home.join(name)).chain(downloads).collect()
+    let of_others = OF_EVERYBODY.into_iter().flat_map(|dir| of_others(app, who, home.join(dir)));
+    databases.into_iter().map(|name| home.join(name)).chain(of_others).collect()
+}
+
+/// What is in a directory in which everybody has one, but for one's own.
+fn of_others(app: &Application, who: Principal, dir: PathBuf) -> Vec<PathBuf> {
+    let there = std::fs::read_dir(&dir).into_iter().flatten().flatten();
+    let there = there.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: BTreeSet<String> = there.chain([owner_name(Principal::Human)]).collect();
+    names.extend(app.engine().world().agents.live().map(|agent| owner_name(Principal::Agent(agent.id))));
+    if matches!(who, Principal::Agent(_) | Principal::Human) {
+        names.remove(&owner_name(who));
+    }
+    names.into_iter().map(|name| dir.join(name)).collect()
 }
 
 fn without(path: PathBuf, worked_in: &[PathBuf]) -> Vec<PathBuf> {

@@ -72,14 +72,16 @@ pub(super) fn is_own_command(tool: &str, input: &Value) -> bool {
 ///
 /// One that is seen to write is denied all the same: that says more than the kernel does.
 pub(super) fn is_sealed(judged: &Judged<'_>, shell: Shell) -> bool {
-    let starts_it = || {
-        let input = HookCall::tool_input(judged.payload.as_bytes()).unwrap_or(Value::Null);
-        starts_the_programs_shell(tool_of(judged.call), &input)
-    };
     shell == Shell::Confined
         && judged.call.runs_commands()
         && judged.call.effects.writes.is_empty()
-        && starts_it()
+        && starts_shell(judged)
+}
+
+/// Whether a call runs a command in the shell that the agent program starts for every command.
+pub(super) fn starts_shell(judged: &Judged<'_>) -> bool {
+    let input = HookCall::tool_input(judged.payload.as_bytes()).unwrap_or(Value::Null);
+    starts_the_programs_shell(tool_of(judged.call), &input)
 }
 
 /// The tool of a call. Cursor has an event of its own for command lines, without a tool.

@@ -60,22 +60,26 @@ pub(super) fn keep_account(judged: &Judged<'_>, agent: AgentId, may_run: bool) {
     let (app, shells) = (judged.app, judged.app.shells());
     // Sub-agents share the shell of their program.
     let agent = app.program_of(agent);
+    let input = || HookCall::tool_input(judged.payload.as_bytes());
     match judged.call.event {
         HookEvent::BeforeTool if may_run && judged.call.runs_commands() => {
-            if Shell::of(app, judged.who) == Shell::Unproven
-                && let Some(command) =
-                    HookCall::tool_input(judged.payload.as_bytes()).as_ref().and_then(command_line)
-            {
-                let is_live =
-                    |agent| app.engine().world().agents.get(agent).is_some_and(|agent| agent.is_live());
-                shells.began(agent, &command, is_live);
+            let Some(command) = input().as_ref().and_then(command_line) else { return };
+            match Shell::of(app, judged.who) {
+                Shell::Unproven => {
+                    let is_live =
+                        |agent| app.engine().world().agents.get(agent).is_some_and(|agent| agent.is_live());
+                    shells.began(agent, &command, is_live);
+                }
+                Shell::Confined if planning::starts_shell(judged) => shells.awaits(agent, &command),
+                Shell::Confined | Shell::Free => {}
             }
         }
-        HookEvent::AfterTool
-        | HookEvent::UserPrompt
-        | HookEvent::Stop
-        | HookEvent::SessionStart
-        | HookEvent::SessionEnd => shells.ended(agent),
+        HookEvent::AfterTool => {
+            shells.ended(agent, &input().as_ref().and_then(command_line).unwrap_or_default());
+        }
+        HookEvent::UserPrompt | HookEvent::Stop | HookEvent::SessionStart | HookEvent::SessionEnd => {
+            shells.all_ended(agent);
+        }
         HookEvent::BeforeTool | HookEvent::SubagentStop | HookEvent::Other => {}
     }
 }

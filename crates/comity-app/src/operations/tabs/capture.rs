@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use, target};
 use crate::application::Application;
+use crate::browser::make_screenshots_dir;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// How good a jpeg is, of 100.
 const QUALITY: u8 = 60;
 /// The longest edge: larger pictures cost models more and show them no more.
 const EDGE: u32 = 1_568;
-/// Pictures that are kept as files.
+/// Pictures of one owner that are kept as files.
 const FILES_MAX: usize = 200;
 
 /// Take a picture of a page without bringing its tab to the front: of what is in view, the whole page, or one element.
@@ -77,7 +78,10 @@ impl Operation for CaptureTab {
         })?;
         let picture = done.value;
         let path = match self.save {
-            true => Some(kept(app.home(), self.tab_id, ending, &picture.bytes()).map_err(Failure::fault)?),
+            true => {
+                let dir = make_screenshots_dir(app.home(), caller.who).map_err(Failure::fault)?;
+                Some(kept(&dir, self.tab_id, ending, &picture.bytes()).map_err(Failure::fault)?)
+            }
             false => None,
         };
         let image = (!self.save).then(|| Image { data: picture.base64, mime_type: picture.mime.into() });
@@ -125,11 +129,9 @@ pub struct Image {
 }
 
 /// Keeps a picture as a file; the oldest go when there are many.
-fn kept(home: &Path, tab: u64, ending: &str, bytes: &[u8]) -> std::io::Result<String> {
-    let dir = home.join("screenshots");
-    std::fs::create_dir_all(&dir)?;
+fn kept(dir: &Path, tab: u64, ending: &str, bytes: &[u8]) -> std::io::Result<String> {
     let number = |path: &PathBuf| path.file_stem()?.to_str()?.split('-').next()?.parse::<u64>().ok();
-    let mut files: Vec<(u64, PathBuf)> = std::fs::read_dir(&dir)?
+    let mut files: Vec<(u64, PathBuf)> = std::fs::read_dir(dir)?
         .filter_map(|entry| {
             let path = entry.ok()?.path();
             Some((number(&path)?, path))
@@ -164,23 +166,23 @@ mod tests {
 
     #[test]
     fn files_are_numbered_and_the_oldest_go() {
-        let home = tempfile::tempdir().expect("a directory");
+        let dir = tempfile::tempdir().expect("a directory");
         let mut last = String::new();
         for _ in 0..FILES_MAX + 3 {
-            last = kept(home.path(), 7, "jpg", b"x").expect("kept");
+            last = kept(dir.path(), 7, "jpg", b"x").expect("kept");
         }
         assert!(last.ends_with("000203-tab7.jpg"), "{last}");
-        assert_eq!(std::fs::read_dir(home.path().join("screenshots")).expect("there").count(), FILES_MAX);
+        assert_eq!(std::fs::read_dir(dir.path()).expect("there").count(), FILES_MAX);
     }
 
     #[test]
     fn pictures_of_several_tabs_are_kept_at_once() {
-        let home = tempfile::tempdir().expect("a directory");
-        (0..FILES_MAX).for_each(|_| drop(kept(home.path(), 1, "jpg", b"x").expect("kept")));
+        let dir = tempfile::tempdir().expect("a directory");
+        (0..FILES_MAX).for_each(|_| drop(kept(dir.path(), 1, "jpg", b"x").expect("kept")));
         std::thread::scope(|scope| {
             for tab in 0..8 {
-                let home = home.path();
-                scope.spawn(move || (0..50).for_each(|_| drop(kept(home, tab, "jpg", b"x").expect("kept"))));
+                let dir = dir.path();
+                scope.spawn(move || (0..50).for_each(|_| drop(kept(dir, tab, "jpg", b"x").expect("kept"))));
             }
         });
     }

@@ -68,6 +68,8 @@ fn scan(
             }
             // What keeps the mounts of a confined command is in no worktree, and lets nobody look.
             Err(_) if process.name() == KEEPER => {}
+            // Nor does what has ended, until its parent asks after it; in some containers nobody does.
+            Err(_) if process.has_ended() => {}
             Err(_) if process.is_ours() && process.began_at().is_none_or(|began| busy.contains(&began)) => {
                 note("does not let us look");
             }
@@ -131,12 +133,21 @@ impl ProcessDir {
         uid.and_then(|uid| uid.parse().ok()) == Some(rustix::process::getuid().as_raw())
     }
 
+    fn has_ended(&self) -> bool {
+        self.stat(0).is_none_or(|state| matches!(&*state, "Z" | "X"))
+    }
+
+    /// A field of what the kernel tells of it, counted from behind its name.
+    fn stat(&self, field: usize) -> Option<String> {
+        let stat = fs::read_to_string(self.dir.join("stat")).ok()?;
+        // The name in parentheses may have anything in it.
+        let (_, fields) = stat.rsplit_once(')')?;
+        fields.split_whitespace().nth(field).map(str::to_owned)
+    }
+
     /// When it began, in seconds since 1970.
     fn began_at(&self) -> Option<u64> {
-        let stat = fs::read_to_string(self.dir.join("stat")).ok()?;
-        // The name in parentheses may have anything in it; the 20th field behind it is the time.
-        let (_, fields) = stat.rsplit_once(')')?;
-        let ticks: u64 = fields.split_whitespace().nth(19)?.parse().ok()?;
+        let ticks: u64 = self.stat(19)?.parse().ok()?;
         let system = fs::read_to_string("/proc/stat").ok()?;
         let booted: u64 = system.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
         Some(booted + ticks / TICKS_PER_SECOND)

@@ -1,6 +1,9 @@
 //! Nobody comes in without the right address and a token, on any route.
 
+use std::time::Instant;
+
 use super::*;
+use crate::http::refused::Refused;
 
 const ROUTES: &[&str] = &[
     "GET /api/status",
@@ -216,6 +219,28 @@ fn callers_that_are_not_let_in_are_in_the_ledger_together() {
     let all = refused(&server, "after");
     assert!(all.len() == 2 && all[1].starts_with("40 callers were turned away"), "{all:?}");
     assert!(all[1].contains("Host header") && !all.concat().contains("secret"), "{all:?}");
+}
+
+#[test]
+fn callers_that_are_not_let_in_are_written_down_soon_while_the_server_runs() {
+    let together = Duration::from_millis(200);
+    let server = Server::start_with(|door| door.refused = Refused::within(together));
+    for _ in 0..3 {
+        assert_eq!(server.ask("cmty_wrong-secret", "GET /api/status", &[], "").status, 403);
+    }
+    let begun = Instant::now();
+    let counted = || -> u64 {
+        let call = comity_app::OperationCall { op: "log", ..comity_app::OperationCall::default() };
+        let (output, _) = server.app.call_and_wait(&Caller::human(server.repo()), call);
+        let log: Value = serde_json::from_str(&output.expect("a log").json).expect("JSON");
+        let entries = log["entries"].as_array().expect("entries").iter();
+        let entries = entries.filter(|entry| entry["action"] == "entries_refused");
+        entries.map(|entry| entry["details"]["count"].as_u64().unwrap_or(1)).sum()
+    };
+    while counted() < 3 {
+        assert!(begun.elapsed() < PATIENCE, "those that followed the first are in no line");
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -63,16 +63,21 @@ impl Answer {
 
 impl Server {
     fn start() -> Server {
+        Server::start_with(|_| {})
+    }
+
+    /// The same with a door that is changed before it opens.
+    fn start_with(change: impl FnOnce(&mut Door)) -> Server {
         let dir = tempfile::tempdir().expect("a directory");
         let start = SqliteLog::open(dir.path(), Default::default()).expect("a log");
         let reader = start.log.reader().expect("a reader");
-        Server::over(dir, start.world, Box::new(start.log), Some(Arc::new(reader)))
+        Server::over(dir, start.world, Box::new(start.log), Some(Arc::new(reader)), change)
     }
 
     /// A server whose log is in memory and can be made to fail.
     fn in_memory(log: MemoryLog) -> Server {
         let dir = tempfile::tempdir().expect("a directory");
-        Server::over(dir, World::default(), Box::new(log), None)
+        Server::over(dir, World::default(), Box::new(log), None, |_| {})
     }
 
     fn over(
@@ -80,6 +85,7 @@ impl Server {
         world: World,
         log: Box<dyn Log>,
         reader: Option<Arc<comity_app::log::LogReader>>,
+        change: impl FnOnce(&mut Door),
     ) -> Server {
         let made =
             std::process::Command::new("git").args(["init", "-q", "repo"]).current_dir(dir.path()).status();
@@ -95,7 +101,8 @@ impl Server {
         let app = Application::new(engine, reader, Default::default(), facts);
         let listener = bind(0).expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let door = Door::new(app.clone());
+        let mut door = Door::new(app.clone());
+        change(&mut door);
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let thread = std::thread::spawn(move || run(door, listener, stopped));
         Server { app, port, dir, stop: Some(stop), thread: Some(thread) }

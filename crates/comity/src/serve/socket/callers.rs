@@ -1,0 +1,48 @@
+//! Who asks on a connection.
+
+use comity_app::{Caller, identity};
+use comity_core::{Principal, Refusal};
+use comity_wire::Request;
+
+use super::Socket;
+use crate::serve::outbox::ConnectionId;
+
+impl Socket {
+    /// Who calls: by the token, else as before on this connection, else by the process tree.
+    pub(super) fn caller(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<Caller, Refusal> {
+        let Some(connection) = self.connections.get_mut(&id) else { return Err(Refusal::BadToken) };
+        let lineage = connection.lineage.clone();
+        let markings = comity_app::processes::markings();
+        let is_looked_at = connection.looked_at == Some(markings);
+        let is_first_token = request.token.is_some() && !connection.showed_token;
+        let ended = is_first_token.then(|| identity::ended(&lineage)).flatten();
+        let found = match (ended, &request.token, &connection.identity) {
+            (Some(nobody), ..) => nobody,
+            (None, Some(token), _) => self.app.identify(token, &lineage, is_looked_at)?,
+            // Who was a person when it connected may have become an agent since.
+            (None, None, Some(known))
+                if known.who != Principal::Human
+                    || !self.app.has_become_an_agents(&lineage, is_looked_at) =>
+            {
+                known.clone()
+            }
+            (None, None, _) => self.app.recognise(&lineage),
+        };
+        if let Some(token) = request.token.as_deref().filter(|_| is_first_token)
+            && found.who != Principal::Nobody
+        {
+            connection.showed_token = true;
+            self.app.note_use(token, &lineage);
+        }
+        connection.looked_at = (found.who == Principal::Human).then_some(markings);
+        connection.identity = Some(found.clone());
+        let found = match (found.who, &request.call) {
+            (Principal::Agent(agent), Some(call)) => {
+                identity::Identity::agent(self.app.caller_within(agent, call))
+            }
+            _ => found,
+        };
+        let cwd = request.cwd.as_deref().map(Into::into);
+        Ok(Caller { lineage: Some(lineage), ..Caller::identified(found, cwd) })
+    }
+}
