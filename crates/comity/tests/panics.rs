@@ -251,7 +251,7 @@ fn a_panic_on_a_thread_that_keeps_something_true_ends_the_server() {
     check_thread("look", lapse);
     check_thread("liveness", let_another_join);
     check_thread("spool", let_another_join);
-    check_thread("notifier", |place, ann| run(place, ann, &["mail", "send", "human", "done"]));
+    check_thread("notifier", |place, ann| run(place, ann, &["mail", "send", "human", "--message", "done"]));
     check_thread("watcher", |place, _| {
         std::fs::write(place.repo.join("src/c.rs"), "written\n").expect("written");
     });
