@@ -20,7 +20,7 @@ use super::set_aside::OldFilesDir;
 use super::verify::{Checked, Refold, VerifiedLog, changed};
 use super::witness::{LogHead, Testimony};
 use super::world_file::read_world;
-use super::written_by::{self, AS_WRITTEN, takes_unchecked};
+use super::written_by::{self, AS_WRITTEN, is_of_older_form};
 use crate::plain_file;
 
 /// What tells a backup from other databases.
@@ -124,8 +124,8 @@ fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
 fn verify(path: &Path) -> Result<(VerifiedLog, LogHead), String> {
     let describe = |problem: String| format!("{}: {problem}", path.display());
     let backup = open(path).map_err(describe)?;
-    let unchecked = takes_unchecked(written_by::form(&backup).map_err(describe)?);
-    let (mut checked, mut refold) = (Checked::default(), Refold::default());
+    let unchecked = is_of_older_form(written_by::form(&backup).map_err(describe)?);
+    let (mut checked, mut refold) = (Checked::default(), Refold::new(unchecked));
     let mut worlds = BTreeMap::new();
     for_each_file(&backup, |name, bytes| {
         if name.ends_with(".world") {

@@ -47,6 +47,9 @@ pub enum RecoverMode {
 /// Looks for what is missing from the log of a state directory that no server uses; afterwards one can.
 pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
     let problem = match proof::examine(home, Timeouts::default()) {
+        Ok(found) if found.segments.is_of_older_form() => {
+            return Ok(Recovery { kept: found.world.head, ..Recovery::default() });
+        }
         Ok(found) => match Sealed::proven(&found.segments)?.rebuilt.first() {
             None => return Ok(Recovery { kept: found.world.head, ..Recovery::default() }),
             Some((world, _)) => changed(world.head),
@@ -88,6 +91,15 @@ pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
         replacement::put_in_place(home, &aside)?;
     }
     Ok(Recovery { kept: world.head, rebuilt, ..recovery })
+}
+
+/// Makes the sealed worlds of an older form anew, with all that this one knows of; where the records before them are not
+/// kept, they only get a hash.
+pub(super) fn renew(segments: &Segments) -> Result<(), String> {
+    for (world, chain) in Sealed::proven(segments)?.rebuilt {
+        segments.write_world(&world, chain)?;
+    }
+    segments.add_checks()
 }
 
 /// A copy of a write-ahead log whose database is empty or gone: it may still have all of it.

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use super::chain::{Chain, Hash, Stored};
 use super::rows;
 use super::world_file::{read_world, sealed_world, with_check};
-use super::written_by::takes_unchecked;
+use super::written_by::is_of_older_form;
 use crate::held_dir::HeldDir;
 
 /// Says that there is a log, though nothing of it is sealed yet and its other files may get lost.
@@ -33,7 +33,7 @@ pub struct Segments {
     dir: HeldDir,
     sealed_up_to: Arc<AtomicU64>,
     /// Whether the log is of the first form, whose worlds have no hash of their own.
-    takes_unchecked: bool,
+    is_of_older_form: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -128,7 +128,7 @@ impl Segments {
     /// Opens the directory, made if it is not there.
     pub fn open(dir: &Path) -> Result<Segments, String> {
         let dir = HeldDir::make(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-        let segments = Segments { dir, sealed_up_to: Arc::default(), takes_unchecked: false };
+        let segments = Segments { dir, sealed_up_to: Arc::default(), is_of_older_form: false };
         let last = segments.worlds()?.last().copied().unwrap_or(0);
         segments.sealed_up_to.store(last, Ordering::Release);
         Ok(segments)
@@ -136,7 +136,13 @@ impl Segments {
 
     /// Those of a log of this form.
     pub(super) fn of_form(self, form: Option<i64>) -> Segments {
-        Segments { takes_unchecked: takes_unchecked(form), ..self }
+        // What is sealed from here on is of this form.
+        Segments { is_of_older_form: is_of_older_form(form) && self.sealed_up_to() > 0, ..self }
+    }
+
+    /// Whether the log is of an older form.
+    pub(super) fn is_of_older_form(&self) -> bool {
+        self.is_of_older_form
     }
 
     /// Gives worlds of the first form a hash of their own, before the log is of a newer one.
@@ -191,7 +197,7 @@ impl Segments {
     pub(super) fn world(&self, end: u64, patience: Timeouts) -> Result<(World, Chain), String> {
         let describe = |problem: String| format!("{}: {problem}", self.world_path(end).display());
         let bytes = self.dir.read(&world_name(end)).map_err(|error| describe(error.to_string()))?;
-        match read_world(&bytes, patience, self.takes_unchecked).map_err(describe)? {
+        match read_world(&bytes, patience, self.is_of_older_form).map_err(describe)? {
             (world, chain) if world.head == end => Ok((world, chain)),
             _ => Err(describe("it is the world of another record".into())),
         }

@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, params};
 use super::chain::{Chain, Stored};
 use super::proof::{self, Examined};
 use super::reader::LogReader;
+use super::recover::renew;
 use super::replacement;
 use super::rows::{FROM_VERSION_1, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
@@ -51,8 +52,14 @@ pub struct StartPoint {
 impl SqliteLog {
     /// Opens the log in `home`, makes it if there is none, and folds it into the world.
     pub fn open(home: &Path, patience: Timeouts) -> Result<StartPoint, String> {
-        let Examined { connection, segments, testimony, world, chain } =
-            proof::examine(home, patience).map_err(|unfit| unfit.to_string())?;
+        let examine = || proof::examine(home, patience).map_err(|unfit| unfit.to_string());
+        let mut found = examine()?;
+        if found.segments.is_of_older_form() && found.segments.sealed_up_to() > 0 {
+            renew(&found.segments)?;
+            drop(found);
+            found = examine()?;
+        }
+        let Examined { connection, segments, testimony, world, chain } = found;
         replacement::clear(home)?;
         proof::keep_backlog(&connection, false)?;
         if backlog_bytes(home) > BACKLOG_BYTES_AT_START {
@@ -84,10 +91,6 @@ impl SqliteLog {
 
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
-    }
-
-    pub(super) fn segments(&self) -> &Segments {
-        &self.segments
     }
 
     /// A reader of the same log, for another thread.

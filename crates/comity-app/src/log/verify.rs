@@ -66,15 +66,22 @@ impl Checked {
 }
 
 /// Folds sealed records once more: they have to make the worlds that were sealed.
-#[derive(Default)]
 pub(super) struct Refold {
     /// None until it is known from where.
     world: Option<World>,
+    is_exact: bool,
 }
 
 impl Refold {
+    /// Worlds of an older form lack facts that came later: they are not compared before they are made anew.
+    pub(super) fn new(is_of_older_form: bool) -> Refold {
+        Refold { world: None, is_exact: !is_of_older_form }
+    }
+
     pub(super) fn begin_at(&mut self, world: World) {
-        self.world.get_or_insert(world);
+        if self.is_exact {
+            self.world.get_or_insert(world);
+        }
     }
 
     pub(super) fn add(&mut self, stored: &Stored<'_>) -> Result<(), String> {
@@ -88,7 +95,7 @@ impl Refold {
     pub(super) fn compare(&mut self, sealed: World) -> Result<(), String> {
         let is_same = self.world.as_ref().is_none_or(|world| is_same(world, &sealed));
         let seq = sealed.head;
-        self.world = Some(sealed);
+        self.world = self.is_exact.then_some(sealed);
         if is_same { Ok(()) } else { Err(changed(seq)) }
     }
 }
@@ -114,7 +121,7 @@ pub(super) fn verify(reader: &LogReader, wanted: LogHead, head: u64) -> Result<V
             false => Ok(()),
         }
     };
-    let mut refold = Refold::default();
+    let mut refold = Refold::new(segments.is_of_older_form());
     for (first, last) in segments.ranges()? {
         if first == 1 {
             refold.begin_at(World::new(Timeouts::default()));

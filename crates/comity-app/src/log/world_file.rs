@@ -46,13 +46,13 @@ pub fn sealed_world(world: &World, chain: Chain) -> Result<Vec<u8>, String> {
 pub(super) fn read_world(
     bytes: &[u8],
     patience: Timeouts,
-    takes_unchecked: bool,
+    is_of_older_form: bool,
 ) -> Result<(World, Chain), String> {
     let bad = |error: serde_json::Error| format!("it is not what was written: {error}");
     let file: WorldFile<'_> = serde_json::from_slice(bytes).map_err(bad)?;
     match &file.check {
         Some(check) if unhex(check) != Some(file.check()) => return Err("it is not what was written".into()),
-        None if !takes_unchecked => return Err("it is not what was written: its hash is gone".into()),
+        None if !is_of_older_form => return Err("it is not what was written: its hash is gone".into()),
         Some(_) | None => {}
     }
     let world: Snapshot = serde_json::from_str(file.world.get()).map_err(bad)?;

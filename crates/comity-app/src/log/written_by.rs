@@ -10,9 +10,6 @@ use super::sqlite::SqliteLog;
 /// read for ever (`crates/comity/tests/old_logs`).
 pub const FORM: i64 = 2;
 
-/// From this form on, every sealed world has a hash of its own.
-const CHECKED_FORM: i64 = 2;
-
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS written_by (
     only INTEGER PRIMARY KEY CHECK (only = 1), form INTEGER NOT NULL, version TEXT NOT NULL) STRICT";
 
@@ -38,9 +35,9 @@ pub(super) fn form(connection: &Connection) -> Result<Option<i64>, String> {
     Ok(read(connection)?.map(|by| by.form))
 }
 
-/// Whether sealed worlds of a log of this form may lack the hash of themselves.
-pub(super) fn takes_unchecked(form: Option<i64>) -> bool {
-    form.is_none_or(|form| form < CHECKED_FORM)
+/// Whether sealed worlds of a log of this form may lack what this Comity writes into them: facts, and a hash of themselves.
+pub(super) fn is_of_older_form(form: Option<i64>) -> bool {
+    form.is_none_or(|form| form < FORM)
 }
 
 /// Refuses a log of a newer form.
@@ -92,9 +89,6 @@ impl SqliteLog {
         let is_signed = |by: &WrittenBy| by.form >= FORM && !is_newer(version, &by.version);
         if known.as_ref().is_some_and(is_signed) {
             return Ok(());
-        }
-        if takes_unchecked(known.as_ref().map(|by| by.form)) {
-            self.segments().add_checks()?;
         }
         let newest = known.map_or(FORM, |by| by.form.max(FORM));
         connection

@@ -276,7 +276,7 @@ impl Socket {
         let trace = Trace::begin(&request.op, caller.who, id);
         let mut reply = PendingReply::new(self.outbox.clone(), id, request.id, trace);
         reply.wording = self.wording(id);
-        reply.besides = self.other_version(id).filter(|_| request.text);
+        reply.besides = if request.text { self.other_version(id) } else { None };
         reply.counted = request.inbox.then(|| (self.app.clone(), caller.who));
         self.app.call(&caller, call, Box::new(reply));
     }

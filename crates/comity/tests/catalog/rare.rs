@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::support::mcp::Mcp;
 use crate::support::wire::Wire;
-use crate::support::{Agent, Place, Ran, Running, eventually, http};
+use crate::support::{Agent, BINARY, Place, Ran, Running, eventually, has_program, http};
+use crate::terminal::Terminal;
 
 /// Offers after which a letter is put aside.
 const OFFERS: usize = comity_core::limits::OFFERS_MAX as usize;
@@ -16,6 +17,7 @@ const OFFERS: usize = comity_core::limits::OFFERS_MAX as usize;
 /// Lets all of that happen.
 pub(crate) fn happen(place: &Place) {
     restart(place);
+    place.json(&["agent", "limit", "20"]);
     let boss = place.join(&["boss", "--role", "lead"]);
     entries(place);
     letters(place);
@@ -27,6 +29,7 @@ pub(crate) fn happen(place: &Place) {
     ends(place);
     writes(place);
     undone(place);
+    recognised(place);
 }
 
 /// With the guard, short waits and a way to let the server panic.
@@ -56,7 +59,7 @@ fn letters(place: &Place) {
     let mut log = place.follow_on();
     let mut wire = Wire::connect(place).asking_as(&deaf);
     for _ in 0..OFFERS {
-        wire.ask("mail_read", json!({ "lease": "1ms" })).expect("an offer");
+        wire.ask("mail_read", json!({ "lease": "100ms" })).expect("an offer");
         log.until_action("mail_returned");
     }
 }
@@ -159,6 +162,21 @@ fn writes(place: &Place) {
     log.until_action("unlocked_write");
     place.git(&["commit", "--quiet", "--no-verify", "--message=Past the locks", "src/a.rs"]);
     log.until_action("commit_unguarded");
+}
+
+/// A person at a terminal sees what was done in its name elsewhere.
+fn recognised(place: &Place) {
+    if !has_program("tmux") {
+        return;
+    }
+    let terminal = Terminal::open(place);
+    let made = terminal.types(place, &format!("{BINARY} token create elsewhere"));
+    let token = made.lines().next().expect("a token").to_owned();
+    let mut limit = place.comity_as_whoever(&["agent", "limit", "19"]);
+    assert_eq!(Ran::of(limit.env("COMITY_TOKEN", token).output().expect("comity runs")).code, 0);
+    let mut log = place.follow();
+    terminal.types(place, &format!("{BINARY} status"));
+    log.until_action("new_place_shown");
 }
 
 /// A commit that was announced, and never made.

@@ -60,8 +60,9 @@ fn copy(place: &Place, from: &Path, to: &Path) {
 
 /// What the letters in the log say.
 fn letters(place: &Place) -> Vec<String> {
-    let sent = |entry: &Value| entry["details"]["text"].as_str().map(str::to_owned);
-    place.log().iter().filter_map(sent).collect()
+    let sent = place.json(&["log", "--type", "message_sent", "--limit", "10000"]);
+    let text = |entry: &Value| entry["details"]["text"].as_str().map(str::to_owned);
+    sent["entries"].as_array().expect("entries").iter().filter_map(text).collect()
 }
 
 /// Whether some file below a directory has these bytes.
@@ -115,8 +116,6 @@ fn recovers_at_every_kill(place: &Place, what: &str, sent: &[String], calls: &[&
             assert_eq!(sent.iter().find(gone), None, "{what}: a letter is gone for good");
             stop(place);
             assert_eq!(recover(place, &["--json"]).json()["whole"], true, "{what}");
-            assert_eq!(letters(place), kept, "{what}, recovered again");
-            stop(place);
         }
     }
     assert!(kills > 5, "{what}: only {kills} kills");

@@ -26,7 +26,7 @@ impl Socket {
         Err(Refusal::OtherVersion { server: own.as_str().into(), client: theirs.into() })
     }
 
-    /// What to tell a client of another version, once for each connection.
+    /// What to tell a client of another version, once for each connection: with its first answer in words.
     pub(super) fn other_version(&mut self, id: ConnectionId) -> Option<String> {
         let theirs = self.connections.get_mut(&id)?.other_version.take()?;
         let own = &self.app.server().version;
