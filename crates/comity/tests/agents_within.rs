@@ -239,6 +239,31 @@ fn two_clients_that_a_client_starts_do_not_overwrite_each_other() {
 }
 
 #[test]
+fn a_client_below_is_one_agent_though_it_inherits_the_token_of_the_one_above() {
+    let place = Place::new();
+    let test = "a_client_below_is_one_agent_though_it_inherits_the_token_of_the_one_above";
+    let ann = place.join(&["ann"]);
+    let lock = Call::new("mcp__comity__lock", json!({ "paths": ["src/by-tool.rs"] }));
+    let below = vec![write(&place, "src/by-write.rs", "// below\n"), lock];
+    let start = format!(". '{}' >/dev/null 2>&1", place.dir().join("below.sh").display());
+    let main = vec![write(&place, "src/above.rs", "// above\n"), bash(&start)];
+    let model = Model::of_several(vec![("BELOW-ANN", below), ("", main)]);
+    let Some(mut above) = clients::claude(test, &place, &model) else { return };
+    start_line(&place, "below.sh", &above, "BELOW-ANN");
+    clients::install(&place);
+    clients::init(&place, "claude", &above);
+    above.env("COMITY_TOKEN", &ann.token);
+    let ran = clients::run(&place, above);
+    let own = |name: &str, above: Option<&str>| (name.to_owned(), above.map(str::to_owned));
+    let families = families(&place);
+    assert_eq!(families, [own("ann", None), own("claude", Some("ann"))], "{ran:?} {:?}", model.told());
+    assert_eq!(holders(&place, "src/above.rs"), ["ann"]);
+    for path in ["src/by-write.rs", "src/by-tool.rs"] {
+        assert_eq!(holders(&place, path), ["claude"], "{path}: {ran:?} {:?}", model.told());
+    }
+}
+
+#[test]
 fn a_request_of_a_client_waits_for_the_agent_that_started_it() {
     let place = Place::new();
     place.set("[guard]\npermissions = true\n");

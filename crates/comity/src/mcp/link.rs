@@ -56,8 +56,14 @@ impl Link {
         let (stream, tools, AttachReply { token, new: is_ours }) = persist(|| {
             let mut client = start::connect(&home).map_err(LinkError::Final)?;
             let attached = match &given {
-                Some(token) => AttachReply { token: token.clone(), new: false },
-                None => entry.attach(&mut client, cwd.as_deref())?,
+                // It may be that of the agent that has started this one's program.
+                Some(token) => match entry.attach(&mut client, cwd.as_deref(), Some(token.as_str())) {
+                    Ok(below) if !below.token.is_empty() => below,
+                    // An older server does not tell.
+                    Ok(_) | Err(LinkError::Final(_)) => AttachReply { token: token.clone(), new: false },
+                    Err(broken) => return Err(broken),
+                },
+                None => entry.attach(&mut client, cwd.as_deref(), None)?,
             };
             link(&mut client, &attached.token)?;
             let tools = tools(&mut client, offer)?;
@@ -208,19 +214,28 @@ struct Admission {
 
 impl Admission {
     /// Registers the agent program that started this process, or finds it registered.
-    fn attach(&mut self, client: &mut Client, cwd: Option<&str>) -> Result<AttachReply, LinkError> {
+    fn attach(
+        &mut self,
+        client: &mut Client,
+        cwd: Option<&str>,
+        token: Option<&str>,
+    ) -> Result<AttachReply, LinkError> {
         let program = agent::program();
         let named = self.name.is_some() || agent::asked_name().is_some();
         // Run by hand it belongs to no program: then it is the agent itself.
         let pid = program.as_ref().map_or_else(std::process::id, |link| link.process.pid);
         let name = agent::name(self.name.clone(), program.as_ref());
-        let input = json!({ "name": name, "named": named, "pid": pid, "session": agent::session() });
+        let mut input = json!({ "name": name, "named": named, "pid": pid, "session": agent::session() });
+        if token.is_some() {
+            input["only_below"] = true.into();
+        }
         let input = serde_json::value::to_raw_value(&input).map_err(broken)?;
         let request = Request {
             op: name_of::<Attach>().into(),
             input: Some(&input),
             cwd: cwd.map(Cow::Borrowed),
             key: Some(Cow::Borrowed(&self.key)),
+            token: token.map(Cow::Borrowed),
             ..Request::empty()
         };
         let reply = client.call(request).map_err(broken)?;

@@ -25,6 +25,9 @@ pub struct Attach {
     pub pid: Option<u32>,
     /// The session id that the program gave itself
     pub session: Option<String>,
+    /// Register only a program below the agent whose token this is, which has inherited that token; no other gets a new one
+    #[serde(default)]
+    pub only_below: bool,
 }
 
 /// The agent that the process belongs to.
@@ -32,7 +35,7 @@ pub struct Attach {
 pub struct Attached {
     pub agent: String,
     pub name: String,
-    /// A token for this process.
+    /// A token for this process; empty if it keeps the one that it has.
     pub token: String,
     /// Whether the agent was registered just now.
     pub new: bool,
@@ -46,6 +49,10 @@ impl Operation for Attach {
         let after = app.predecessor(caller);
         let below = caller.who.agent().and_then(|agent| app.program_below(agent, caller));
         let world = app.engine().world();
+        if let (true, None, Principal::Agent(agent)) = (self.only_below, below, caller.who) {
+            let (agent, name) = (agent.to_string(), world.name_of(caller.who));
+            return Ok(Plan::Answer(Attached { agent, name, token: String::new(), new: false }));
+        }
         let (asks, agent, name) = match caller.who {
             // A client that an agent has started is an agent of its own, below that one.
             Principal::Agent(_) if below.is_some() => {
