@@ -177,6 +177,7 @@ impl<S: Into<String>, const N: usize> From<[S; N]> for Argument {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls;
 
     #[test]
     fn a_text_is_spelled_and_what_is_no_call_stays() {
