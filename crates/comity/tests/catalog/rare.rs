@@ -36,7 +36,8 @@ pub(crate) fn happen(place: &Place) {
 fn restart(place: &Place) {
     let settings = place.home.join("comity.toml");
     let before = fs::read_to_string(&settings).expect("settings");
-    fs::write(&settings, format!("{before}\n[guard]\npermissions = true\n[pools.line]\ncapacity = 1\n")).expect("written");
+    fs::write(&settings, format!("{before}\n[guard]\npermissions = true\n[pools.line]\ncapacity = 1\n"))
+        .expect("written");
     let mut restart = place.comity(&["restart", "--json"]);
     restart.env("COMITY_GUARD_WATCH", "true").env("COMITY_PERMISSION_WAIT", "2s");
     restart.env("COMITY_DISCONNECT_GRACE", "100ms").env("COMITY_PANIC", place.dir().join("panic"));
