@@ -102,47 +102,6 @@ fn agents_read_what_people_read() {
     agree(Door::CommandLineInWords, &[Door::Mcp, Door::McpOverHttp]);
 }
 
-/// The kept log is made of the scenario and of this; the stored names of its events, each with what it is below.
-const SELDOM: [&str; 22] = [
-    r#"{"agent_disconnected":"#,
-    r#"{"agent_named":"#,
-    r#"{"agent_process_known":"#,
-    r#"{"commit_unguarded":"#,
-    r#"{"entries_refused":"#,
-    r#"{"file_known":"#,
-    r#"{"mail":{"put_aside":"#,
-    r#"{"mail":{"returned":"#,
-    r#"{"move_undone":"#,
-    r#"{"permission":{"escalated":"#,
-    r#"{"permission":{"expired":"#,
-    r#"{"permission":{"lapsed":"#,
-    r#"{"permission":{"passed":"#,
-    r#"{"permission":{"plan_escalated":"#,
-    r#"{"permission":{"plan_withdrawn":"#,
-    r#"{"permission":{"rule_passed_on":"#,
-    r#"{"permission":{"used":"#,
-    r#"{"permission":{"withdrawn":"#,
-    r#"{"person":{"recognised":"#,
-    r#"{"pool":{"reservation_lapsed":"#,
-    r#"{"task":{"gave_up":"#,
-    r#"{"unlocked_write":"#,
-];
-
-#[test]
-fn what_is_seldom_happens() {
-    let stage = Stage::new();
-    rare::happen(&stage.place);
-    stage.place.json(&["down"]);
-    let log = rusqlite::Connection::open(stage.place.home.join("log.db")).expect("a log");
-    let mut rows = log.prepare("SELECT event FROM events").expect("rows");
-    let events = rows.query_map([], |row| row.get::<_, String>(0)).expect("rows");
-    let events: Vec<String> = events.map(|event| event.expect("a text")).collect();
-    let is_there = |name: &&&str| events.iter().any(|event| event.starts_with(**name));
-    let cannot = |name: &&&str| name.contains("recognised") && !support::has_program("tmux");
-    let missing: Vec<&&str> = SELDOM.iter().filter(|name| !is_there(name) && !cannot(name)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
-}
-
 #[test]
 fn every_operation_works_and_some_are_refused() {
     let answers = play(Door::Socket);

@@ -36,7 +36,8 @@ pub(crate) fn happen(place: &Place) {
 fn restart(place: &Place) {
     let settings = place.home.join("comity.toml");
     let before = fs::read_to_string(&settings).expect("settings");
-    fs::write(&settings, format!("{before}\n[guard]\npermissions = true\n")).expect("written");
+    fs::write(&settings, format!("{before}\n[guard]\npermissions = true\n[pools.line]\ncapacity = 1\n"))
+        .expect("written");
     let mut restart = place.comity(&["restart", "--json"]);
     restart.env("COMITY_GUARD_WATCH", "true").env("COMITY_PERMISSION_WAIT", "2s");
     restart.env("COMITY_DISCONNECT_GRACE", "100ms").env("COMITY_PANIC", place.dir().join("panic"));
@@ -67,9 +68,9 @@ fn letters(place: &Place) {
 /// A place in line that came up, and was not taken.
 fn reservation(place: &Place) {
     let (has, wants) = (place.join(&["has"]), place.join(&["wants"]));
-    place.json_as(&has, &["lease", "build"]);
-    place.json_as(&wants, &["lease", "request", "build"]);
-    place.json_as(&has, &["lease", "free", "build"]);
+    place.json_as(&has, &["lease", "line"]);
+    place.json_as(&wants, &["lease", "request", "line"]);
+    place.json_as(&has, &["lease", "free", "line"]);
 }
 
 fn asking(place: &Place, agent: &Agent, command: &str) -> Running {
@@ -120,22 +121,20 @@ fn team(place: &Place) {
     open.finish();
 }
 
-/// Somebody waits for work, and goes.
+/// Somebody waits for work in vain.
 fn work(place: &Place) {
     let (busy, idle) = (place.join(&["busy"]), place.join(&["idle"]));
     place.json_as(&busy, &["task", "add", "much", "--id", "much"]);
     place.json_as(&busy, &["task", "start", "much"]);
     let mut log = place.follow_on();
-    let seeking = place.start(&mut place.comity_as(&idle, &["task", "claim", "--wait", "1m"]));
-    log.until_action("task_sought");
-    drop(seeking);
-    log.until_action("task_gave_up");
+    place.json_as(&idle, &["task", "claim", "--wait", "1s"]);
+    log.until_action("task_sought_in_vain");
 }
 
 /// An agent whose program goes without a word.
 fn ends(place: &Place) {
     let mut log = place.follow_on();
-    drop(Mcp::start(&mut place.comity_as_whoever(&["mcp", "--name", "brief"])));
+    drop(Mcp::start(&mut place.comity(&["mcp", "--name", "brief"])));
     log.until_action("agent_disconnected");
 }
 
