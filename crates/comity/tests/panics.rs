@@ -252,6 +252,8 @@ fn a_panic_on_a_thread_that_keeps_something_true_ends_the_server() {
     check_thread("liveness", let_another_join);
     check_thread("spool", let_another_join);
     check_thread("watcher", |place, _| {
+        // What is written before is news to nobody.
+        eventually("the repository is watched", || place.json(&["status"])["watch"]["trees"] == 1);
         std::fs::write(place.repo.join("src/c.rs"), "written\n").expect("written");
     });
 }
