@@ -204,10 +204,16 @@ pub(crate) fn event_line(id: u64, mut entry: Entry) -> Vec<u8> {
     line(&entry)
 }
 
-/// Adds how much is waiting for somebody to a reply.
+/// Adds how much is waiting for somebody to a reply; nothing is, for who has just ended.
 fn push_count(line: &mut Vec<u8>, app: &Application, who: Principal) {
-    let count = comity_core::inbox::count(&app.engine().world(), who);
-    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let count = {
+        let world = app.engine().world();
+        let has_ended = |id| world.agents.get(id).is_none_or(|agent| !agent.is_live());
+        if who.agent().is_some_and(has_ended) {
+            return;
+        }
+        u32::try_from(comity_core::inbox::count(&world, who)).unwrap_or(u32::MAX)
+    };
     let inbox = InboxCount { count, is_agents: who != Principal::Human };
     let mut field = String::from(",\"inbox\":");
     push_json(&mut field, &inbox);
