@@ -253,13 +253,8 @@ fn a_panic_on_a_thread_that_keeps_something_true_ends_the_server() {
     check_thread("spool", let_another_join);
     check_thread("notifier", |place, ann| run(place, ann, &["mail", "send", "human", "--message", "done"]));
     check_thread("watcher", |place, _| {
-<<<<<<< HEAD
-        let watches = || place.json(&["status"])["watch"]["trees"].as_u64() > Some(0);
-        eventually("the repository is watched", watches);
-=======
         // What is written before is news to nobody.
         eventually("the repository is watched", || place.json(&["status"])["watch"]["trees"] == 1);
->>>>>>> h14
         std::fs::write(place.repo.join("src/c.rs"), "written\n").expect("written");
     });
 }
