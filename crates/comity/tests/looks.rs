@@ -1,5 +1,7 @@
 //! Looking at agents: what each is about, what it has changed, and why something does not go on.
 
+#[path = "looks/lists.rs"]
+mod lists;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 

@@ -73,7 +73,7 @@ fn order(world: &World, mailbox: &Mailbox) -> Result<(), String> {
             return Err(format!("letters of {} are out of order: {waiting:?}", world.name_of(from)));
         }
         if let Some(id) = waiting.iter().find(|id| mailbox.offers(**id) >= OFFERS_MAX) {
-            return Err(format!("{id} was offered in vain too often, and still waits"));
+            return Err(format!("{id} was offered too often, and still waits"));
         }
     }
     Ok(())

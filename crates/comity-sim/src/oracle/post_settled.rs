@@ -59,7 +59,7 @@ impl Oracle {
                 .iter()
                 .find(|item| item.place == LetterStage::Waits && item.offers >= OFFERS_MAX);
             if let Some(item) = in_vain {
-                return Err(format!("{} was offered in vain too often, and still waits", item.id));
+                return Err(format!("{} was offered too often, and still waits", item.id));
             }
         }
         match self

@@ -28,7 +28,7 @@ pub(crate) const GROUPS: &[Group] = &[("agent", "Who is here")];
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Join>(      "agent_join",   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join).examples(&["agent join ann --role developer"]),
     CatalogEntry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents")        .for_agents().also(&["ps", "agent ls"]),
-    CatalogEntry::of::<ShowAgent>( "agent_show",   "show <agent>",      GET,    "/api/agents/{agent}").long(),
+    CatalogEntry::of::<ShowAgent>( "agent_show",   "show <agent>",      GET,    "/api/agents/{agent}").long().also(&["agent show"]),
     CatalogEntry::of::<Diff>(      "diff",         "diff <of>",         GET,    "/api/diff")          .long(),
     CatalogEntry::of::<Why>(       "why",          "why <subject>",     GET,    "/api/why"),
     CatalogEntry::of::<Bye>(       "agent_bye",    "agent bye <agent>", DELETE, "/api/agents/{agent}").removes().also(&["agent end", "agent rm"]),
