@@ -2,6 +2,8 @@
 
 #[path = "looks/lists.rs"]
 mod lists;
+#[path = "looks/replay.rs"]
+mod replay;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
