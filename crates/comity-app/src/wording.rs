@@ -103,7 +103,7 @@ fn answer(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
 
 fn answering(entry: String, answer: &str, call: &NextCall) -> String {
     let mut arguments = vec![("entry", entry.into()), ("answer", answer.into())];
-    let reasons = ["reason", "feedback"].into_iter().flat_map(|field| call.values(field));
+    let reasons = ["reason", "feedback", "to"].into_iter().flat_map(|field| call.values(field));
     arguments.extend(reasons.map(|reason| ("reason", reason.into())));
     let call = NextCall::of(name_of::<AnswerInbox>(), arguments);
     call.as_function(entry_of::<AnswerInbox>().tool)

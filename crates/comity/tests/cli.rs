@@ -4,12 +4,16 @@
 mod answers;
 #[path = "cli/help.rs"]
 mod help;
+#[path = "cli/readme.rs"]
+mod readme;
 #[path = "cli/seen.rs"]
 mod seen;
 #[path = "cli/settings.rs"]
 mod settings;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
+#[path = "cli/terminal.rs"]
+mod terminal;
 #[path = "cli/traps.rs"]
 mod traps;
 #[path = "cli/up.rs"]

@@ -1,5 +1,9 @@
 //! Looking at agents: what each is about, what it has changed, and why something does not go on.
 
+#[path = "looks/lists.rs"]
+mod lists;
+#[path = "looks/replay.rs"]
+mod replay;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 

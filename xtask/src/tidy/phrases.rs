@@ -72,9 +72,9 @@ mod tests {
             "phrases",
             "== a.rs\nlet a = \"ann is in the mode plan\";\n// in vain\nlet b = \"x is no number; there is no y, z is no longer held\";\nlet c = \"it cannot\";",
             expect![[r#"
-                a.rs:2: "in the mode" is not plain English [phrases]
-                a.rs:4: "is no" before a thing [phrases]
-                a.rs:5: "cannot" is not plain English [phrases]"#]],
+                a.rs:1: "in the mode" is not plain English [phrases]
+                a.rs:3: "is no" before a thing [phrases]
+                a.rs:4: "cannot" is not plain English [phrases]"#]],
         );
         check("phrases", "== a.rs\nlet a = \"there is no y, z is no longer held\";", expect![""]);
         check("phrases", "== a.rs\nlet a = \"cannot\"; // phrase: git says it", expect![""]);

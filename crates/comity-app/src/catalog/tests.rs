@@ -18,6 +18,10 @@ fn commands_are_known_by_other_words() {
         let found = spelled(&words).map(|(entry, count)| (entry.name, count));
         assert_eq!(found, Some((name, count)), "{typed}");
     };
+    for noun in ["agent", "decision", "lease", "lock", "permission", "plan", "task", "team", "worktree"] {
+        let (entry, count) = spelled(&[noun, "show", "x"]).expect(noun);
+        assert!(count == 2 && entry.operands().count() > 0, "{noun} show is {}", entry.name);
+    }
     check("lock src/a.rs", "lock", 1);
     for typed in ["locks", "locks src", "lock list"] {
         check(typed, "locks", typed.split(' ').filter(|word| *word != "src").count());

@@ -48,8 +48,13 @@ pub enum AttemptEnd {
     },
 }
 
+/// Whether somebody has to decide what becomes of it.
+pub(super) fn is_undecided(state: &TaskState, past: &[PastAttempt]) -> bool {
+    matches!(state, TaskState::InReview { .. } | TaskState::Failed { .. }) || left(state, past).is_some()
+}
+
 /// The last attempt, if whoever made it ended over it and nobody has the task since.
-pub(super) fn left<'p>(state: &TaskState, past: &'p [PastAttempt]) -> Option<&'p PastAttempt> {
+fn left<'p>(state: &TaskState, past: &'p [PastAttempt]) -> Option<&'p PastAttempt> {
     let is_nobodys = matches!(state, TaskState::Open { claim: None });
     past.last().filter(|last| is_nobodys && last.end == AttemptEnd::Died)
 }

@@ -156,7 +156,7 @@ impl TaskTable {
             self.owned.entry(owner).or_default().insert(task.number);
         }
         self.last_number = self.last_number.max(task.number);
-        if is_undecided(&task.state, &task.past) {
+        if past::is_undecided(&task.state, &task.past) {
             self.undecided.insert(task.number);
         }
         self.by_number.insert(task.number, task);
@@ -177,7 +177,7 @@ impl TaskTable {
             self.owned.entry(owner).or_default().insert(number);
         }
         let is_terminal = state.is_terminal();
-        match is_undecided(&state, &task.past) {
+        match past::is_undecided(&state, &task.past) {
             true => self.undecided.insert(number),
             false => self.undecided.remove(&number),
         };
@@ -246,11 +246,6 @@ impl TaskTable {
         }
         self.after.remove(&number);
     }
-}
-
-fn is_undecided(state: &TaskState, past: &[past::PastAttempt]) -> bool {
-    matches!(state, TaskState::InReview { .. } | TaskState::Failed { .. })
-        || past::left(state, past).is_some()
 }
 
 impl TaskFacts {

@@ -48,21 +48,19 @@ fn has_colors(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A table has a header in capitals; its lines are cut where the terminal ends, and nothing else is.
+/// A table has a header in capitals, perhaps below the name of its project; its lines are cut where the terminal ends, and
+/// nothing else is.
 fn fitted(text: &str, columns: usize, colors: bool) -> Cow<'_, str> {
-    let header = text.lines().next().unwrap_or_default();
-    let is_table = header.contains("  ")
-        && header.chars().any(char::is_uppercase)
-        && !header.chars().any(char::is_lowercase);
-    if !is_table {
-        return text.into();
-    }
+    let is_header = |line: &str| {
+        line.contains("  ") && line.chars().any(char::is_uppercase) && !line.chars().any(char::is_lowercase)
+    };
+    let Some(header) = text.lines().take(2).position(is_header) else { return text.into() };
     let cut = |line: &str| match line.char_indices().nth(columns) {
         None => line.to_owned(),
         Some(_) => line.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
     };
     let lines = text.lines().enumerate().map(|(number, line)| match (number, colors) {
-        (0, true) => format!("{BOLD}{}{PLAIN}", cut(line)),
+        (number, true) if number == header => format!("{BOLD}{}{PLAIN}", cut(line)),
         // A hint that ends a table is whole: it is there to be copied.
         _ if line.contains(": comity ") => line.to_owned(),
         _ => cut(line),
@@ -114,6 +112,10 @@ mod tests {
             "PATH      H…\nsrc/a.rs  a…\n3 more in other projects: comity lock list --all-projects"
         );
         assert!(fitted(table, 80, true).starts_with("\x1b[1mPATH      HOLDER\x1b[0m\n"));
+        assert!(
+            fitted(&format!("in shop:\n{table}"), 12, true)
+                .starts_with("in shop:\n\x1b[1mPATH      H…\x1b[0m\n")
+        );
         for text in ["nothing is locked in a very small place", "", "A  word and more of them here"] {
             assert_eq!(fitted(text, 5, true), text);
         }

@@ -51,7 +51,12 @@ pub(crate) fn normal_text(text: &str, dir: &Path) -> String {
             if std::mem::replace(&mut before, end) == "process" { "NUMBER" } else { normal_word(end) };
         format!("{normal}{}", &word[end.len()..])
     });
-    words.collect::<String>().replace("SPAN SPAN", "SPAN")
+    let mut text = words.collect::<String>().replace("SPAN SPAN", "SPAN");
+    // A column is as wide as its longest cell.
+    while text.contains("   ") {
+        text = text.replace("   ", "  ");
+    }
+    text
 }
 
 /// The words of pages stand between marks that nobody can guess, each between its own.

@@ -220,6 +220,7 @@ pub(crate) fn all_steps() -> Vec<Step> {
         step("permission_rule_remove", json!({ "id": 6 }), &["6"]),
         step("mode", json!({ "agent": "ann" }), &["ann"]),
         step("mode", json!({ "agent": "ann", "mode": "full" }), &["ann", "full"]),
+        step("plans", json!({ "all": true }), &["--all"]),
         step("plan_approve", json!({ "id": 3, "mode": "full" }), &["3", "--mode", "full"]),
         step("plan_approve", json!({ "id": 3, "feedback": "good" }), &["3", "--feedback", "good"]),
         step(

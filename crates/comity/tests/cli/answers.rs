@@ -53,13 +53,14 @@ fn locking() {
         &place.run_as(&bob, &["unlock", "src/a.rs"]),
         &expect![[r#"
             comity refused: you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
-              its holder releases it; you, as the human or its holder's leader, take it with: comity release src/a.rs --from AGENT
+              only its holder can release it; if you lead the holder, or are a person, take it with: comity release src/a.rs --from AGENT
             [exit 3]"#]],
     );
     check(
         &place,
         &place.run(&["locks"]),
         &expect![[r#"
+            in repo:
             PATH  HOLDER  STATE  LEFT  REASON
             src/a.rs  ann  exclusive  SPAN  "fixing login"
             src/b.rs  ann  exclusive  SPAN  "fixing login"
@@ -83,6 +84,7 @@ fn locking() {
         &place,
         &place.run_as(&bob, &["locks"]),
         &expect![[r#"
+            in repo:
             PATH  HOLDER  STATE  LEFT  REASON
             src/b.rs  ann  exclusive  SPAN  "fixing login"
             src/a.rs  you  exclusive  SPAN  "fixing login"

@@ -55,7 +55,7 @@ fn help() {
               team         A leader and its workers: create, admit, delete, list, show
               shutdown     Ask an agent to end, or answer that: request, approve, reject
               mode         Show or change an agent's mode
-              plan         Plans of agents that may only read for now: submit, approve, reject
+              plan         Plans of agents that may only read for now: list, submit, approve, reject
               ask          Ask whether you may make a tool call
               permission   Who asks for what, and the rules: list, allow, deny, rule
 

@@ -52,11 +52,10 @@ fn how_long_space_and_trash_are_kept_are_settings() {
     assert_eq!(place.log_of("slot_reserved")[0]["details"]["lasts"], 45_000);
     place.git(&["commit", "-qm", "first", "--allow-empty"]);
     place.json_as(&ann, &["worktree", "add", "login"]);
-    let gone = place.run_as(&ann, &["worktree", "remove", "login"]);
-    assert!(gone.out.contains("30 days"), "{gone:?}");
-    place.set("[pool]\nreservation = \"1ms\"\n");
+    assert_eq!(place.json_as(&ann, &["worktree", "remove", "login"])["kept_days"], 30);
+    place.set("[worktree]\ntrash_days = 0\n");
     let problem = place.json(&["settings"])["problem"].to_string();
-    assert!(problem.contains("pool.reservation is 1ms; give one from 1s to 60m"), "{problem}");
+    assert!(problem.contains("worktree.trash_days is 0; give one from 1 to 3650"), "{problem}");
 }
 
 #[test]

@@ -30,8 +30,8 @@ fn place() -> (Place, Agent) {
     place.set("[pools.gpu]\ncapacity = 3\n");
     let lead = place.join(&["lead", "--role", "lead"]);
     let join = |words: &[&str]| Agent::of(&place.json_as(&lead, &[&["agent", "join"], words].concat()));
-    let (ann, bob) = (join(&["ann"]), join(&["bob"]));
-    place.run_as(&ann, &["ask", "Bash", r#"{"command": "make"}"#, "--by-mail"]);
+    let (ann, bob, dan) = (join(&["ann"]), join(&["bob"]), join(&["dan"]));
+    place.run_as(&dan, &["ask", "Bash", r#"{"command": "make"}"#, "--by-mail"]);
     place.json(&["mode", "ann", "plan"]);
     place.json_as(&ann, &["plan", "submit", "plan.md", "--content", "1. read"]);
     place.json_as(&ann, &["decide", "Use tabs", "--needs-confirmation"]);
@@ -52,7 +52,7 @@ fn place() -> (Place, Agent) {
     place.json(&["task", "add", "Yours", "--id", "yours"]);
     place.json(&["task", "assign", "yours", "lead"]);
     place.json(&["team", "create", "parsers"]);
-    place.json(&["agent", "join", "cid", "--team", "parsers"]);
+    place.json_as(&lead, &["agent", "join", "cid", "--team", "parsers"]);
     place.json_as(&bob, &["lock", "src/left file.rs"]);
     fs::create_dir_all(place.repo.join("src")).expect("made");
     fs::write(place.repo.join("src/left file.rs"), "// half done\n").expect("written");
@@ -98,7 +98,7 @@ fn every_kind_is_answered_in_the_words_of_each_door() {
     assert_eq!(kinds, KINDS.map(str::to_owned).into());
     let by_name = |command: &str| place.json_as(&lead, &["inbox"]).to_string().contains(command);
     assert!(by_name("comity permission deny 1 --reason REASON"));
-    assert!(by_name("comity plan reject 1 --reason REASON"));
+    assert!(by_name("comity plan reject 2 --reason REASON"));
     assert!(by_name("comity rescue 'src/left file.rs'") && by_name("comity task accept checked-one"));
 
     for token in [http::human_token(&place), lead.token.clone()] {
@@ -115,7 +115,7 @@ fn every_kind_is_answered_in_the_words_of_each_door() {
     for answer in [
         r#"answer(entry="s-r1", answer="approve")"#,
         r#"answer(entry="p1", answer="deny", reason="REASON")"#,
-        r#"answer(entry="plan1", answer="reject", reason="REASON")"#,
+        r#"answer(entry="plan2", answer="reject", reason="REASON")"#,
         r#"answer(entry="src/left file.rs", answer="adopt")"#,
         r#"answer(entry="task1", answer="accept")"#,
         r#"answer(entry="task2", answer="retry")"#,

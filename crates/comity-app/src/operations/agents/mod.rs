@@ -27,12 +27,12 @@ pub(crate) const GROUPS: &[Group] = &[("agent", "Who is here")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Join>(      calls::AGENT_JOIN,  "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join).examples(&["agent join ann --role developer"]),
-    CatalogEntry::of::<ListAgents>("agents",           "agent list",        GET,    "/api/agents")        .for_agents().also(&["ps", "agent ls"]),
-    CatalogEntry::of::<ShowAgent>( "agent_show",       "show <agent>",      GET,    "/api/agents/{agent}").long(),
-    CatalogEntry::of::<Diff>(      "diff",             "diff <of>",         GET,    "/api/diff")          .long(),
-    CatalogEntry::of::<Why>(       "why",              "why <subject>",     GET,    "/api/why"),
-    CatalogEntry::of::<Bye>(       calls::AGENT_BYE,   "agent bye <agent>", DELETE, "/api/agents/{agent}").removes().also(&["agent end", "agent rm"]),
-    CatalogEntry::of::<AgentLimit>(calls::AGENT_LIMIT, "agent limit <max>", POST,   "/api/agents/limit")  .changes(),
-    CatalogEntry::of::<Attach>(    "agent_attach",     "",                  POST,   "/api/agents/attach") .changes().internal().lets_in(WayIn::Join),
+    CatalogEntry::of::<Join>(      calls::AGENT_JOIN,   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join).examples(&["agent join ann --role developer"]),
+    CatalogEntry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents")        .for_agents().also(&["ps", "agent ls"]),
+    CatalogEntry::of::<ShowAgent>( "agent_show",   "show <agent>",      GET,    "/api/agents/{agent}").long().also(&["agent show"]),
+    CatalogEntry::of::<Diff>(      "diff",         "diff <of>",         GET,    "/api/diff")          .long(),
+    CatalogEntry::of::<Why>(       "why",          "why <subject>",     GET,    "/api/why"),
+    CatalogEntry::of::<Bye>(       calls::AGENT_BYE,    "agent bye <agent>", DELETE, "/api/agents/{agent}").removes().also(&["agent end", "agent rm"]),
+    CatalogEntry::of::<AgentLimit>(calls::AGENT_LIMIT,  "agent limit <max>", POST,   "/api/agents/limit")  .changes(),
+    CatalogEntry::of::<Attach>(    "agent_attach", "",                  POST,   "/api/agents/attach") .changes().internal().lets_in(WayIn::Join),
 ];

@@ -4,10 +4,11 @@ use std::fmt;
 
 use comity_core::Refusal;
 use comity_core::decisions::{DecisionId, DecisionState};
+use comity_core::table::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionView, number};
+use super::{DecisionView, number, unknown};
 use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -24,6 +25,8 @@ const BYTES_MAX: usize = 1024 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDecisions {
+    /// Only this one, such as d3
+    pub id: Option<String>,
     /// Only those waiting to be confirmed
     #[serde(default)]
     pub pending: bool,
@@ -40,6 +43,9 @@ pub struct DecisionList {
     pub decisions: Vec<DecisionView>,
     /// Whether there are older ones: ask again, `before` the first one.
     pub more: bool,
+    /// Whether one was asked for: it is shown with all that there is of it.
+    #[serde(skip)]
+    is_one: bool,
 }
 
 impl Operation for ListDecisions {
@@ -53,6 +59,12 @@ impl Operation for ListDecisions {
         }
         let before = self.before.as_deref().map(number).transpose()?.unwrap_or(DecisionId(u64::MAX));
         let (world, now) = (app.engine().world(), app.engine().now());
+        if let Some(id) = self.id.as_deref() {
+            let wanted = number(id)?;
+            let found = world.decisions.iter().find(|one| one.id == wanted).ok_or_else(|| unknown(id))?;
+            let decisions = vec![DecisionView::of(found, &world, now)];
+            return Ok(Plan::Answer(DecisionList { decisions, more: false, is_one: true }));
+        }
         let mut newest = world
             .decisions
             .iter()
@@ -66,7 +78,7 @@ impl Operation for ListDecisions {
             decisions.push(decision);
         }
         decisions.reverse();
-        Ok(Plan::Answer(DecisionList { decisions, more: newest.peek().is_some() }))
+        Ok(Plan::Answer(DecisionList { decisions, more: newest.peek().is_some(), is_one: false }))
     }
 }
 
@@ -75,8 +87,11 @@ impl fmt::Display for DecisionList {
         if self.decisions.is_empty() {
             return f.write_str("nothing was decided");
         }
-        let lines: Vec<String> = self.decisions.iter().map(ToString::to_string).collect();
-        f.write_str(&lines.join("\n"))?;
+        if self.is_one {
+            return self.decisions.iter().try_for_each(|one| write!(f, "{one}"));
+        }
+        let rows: Vec<Vec<String>> = self.decisions.iter().map(DecisionView::row).collect();
+        f.write_str(&table(&["ID", "STATE", "BY", "AGO", "TITLE", "SETTLED BY"], &rows))?;
         match self.decisions.first().filter(|_| self.more) {
             Some(first) => {
                 let older = next_call::<ListDecisions>([("before", first.id.as_str().into())]);

@@ -28,7 +28,7 @@ pub(crate) const GROUPS: &[Group] = &[("decision", "What was decided, and what i
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents().also(&["decision add"]),
-    CatalogEntry::of::<ListDecisions>(  calls::DECISIONS,   "decision list",         GET,  "/api/decisions").also(&["decision ls"]),
+    CatalogEntry::of::<ListDecisions>(  calls::DECISIONS,        "decision list <id>",    GET,  "/api/decisions").also(&["decision ls", "decision show"]),
     CatalogEntry::of::<ConfirmDecision>("decision_confirm", "decision confirm <id>", POST, "/api/decisions/{id}/confirm").changes(),
     CatalogEntry::of::<RejectDecision>( "decision_reject",  "decision reject <id>",  POST, "/api/decisions/{id}/reject") .changes(),
 ];
@@ -90,6 +90,20 @@ impl fmt::Display for DecisionView {
 }
 
 impl DecisionView {
+    /// Its line in a table.
+    fn row(&self) -> Vec<String> {
+        let settled = self.settled_by.clone().unwrap_or_default();
+        let age = Millis(self.age_ms).rough().to_string();
+        vec![
+            self.id.clone(),
+            self.state.to_owned(),
+            self.by.clone(),
+            age,
+            visible(&self.title).into_owned(),
+            settled,
+        ]
+    }
+
     /// A decision that has left the memory since.
     fn gone() -> DecisionView {
         DecisionView {
@@ -106,8 +120,12 @@ impl DecisionView {
 }
 
 fn number(text: &str) -> Result<DecisionId, Refusal> {
-    text.parse().map_err(|()| Refusal::NotFound {
+    text.parse().map_err(|()| unknown(text))
+}
+
+fn unknown(text: &str) -> Refusal {
+    Refusal::NotFound {
         problem: format!("there is no decision {text:?}"),
         hint: format!("see them with: {}", next_call::<ListDecisions>([])),
-    })
+    }
 }

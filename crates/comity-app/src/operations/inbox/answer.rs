@@ -18,7 +18,7 @@ use crate::operations::inbox::ListInbox;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerInbox {
-    /// What you answer, such as p12, or its line in the list that you saw last, such as 3
+    /// Such as p12, or its line: 3
     pub entry: String,
     /// One of its answers, such as allow or reject
     pub answer: String,

@@ -26,7 +26,7 @@ use crate::projects::PathBase;
 
 /// Whether an answer is given with a reason.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reason {
+enum ReasonField {
     None,
     /// It may be, in this field.
     May(&'static str),
@@ -39,10 +39,10 @@ struct AnswerBy {
     answer: &'static str,
     operation: &'static str,
     input: Value,
-    reason: Reason,
+    reason: ReasonField,
 }
 
-fn by<O: Operation>(answer: &'static str, input: Value, reason: Reason) -> AnswerBy {
+fn by<O: Operation>(answer: &'static str, input: Value, reason: ReasonField) -> AnswerBy {
     AnswerBy { answer, operation: name_of::<O>(), input, reason }
 }
 
@@ -53,9 +53,9 @@ impl AnswerBy {
         let mut arguments: Vec<(&str, Argument)> =
             given.map(|(field, value)| (field.as_str(), argument(value))).collect();
         let (reason, is_needed) = match reason {
-            Reason::None => ("", false),
-            Reason::May(field) => (field, false),
-            Reason::Must(field) => (field, true),
+            ReasonField::None => ("", false),
+            ReasonField::May(field) => (field, false),
+            ReasonField::Must(field) => (field, true),
         };
         let placeholder = if reason == "to" { "AGENT" } else { "REASON" };
         arguments.extend(is_needed.then(|| (reason, placeholder.into())));
@@ -92,8 +92,8 @@ impl InboxEntry {
                     "shutdown",
                     format!("{} asks you to end", name(shutdown.by)),
                     vec![
-                        by::<ApproveShutdown>("approve", json!({ "request": id }), Reason::None),
-                        by::<RejectShutdown>("reject", json!({ "request": id }), Reason::Must("reason")),
+                        by::<ApproveShutdown>("approve", json!({ "request": id }), ReasonField::None),
+                        by::<RejectShutdown>("reject", json!({ "request": id }), ReasonField::Must("reason")),
                     ],
                 )
             }
@@ -109,8 +109,8 @@ impl InboxEntry {
                         visible(&request.call.summary)
                     ),
                     vec![
-                        by::<AllowRequest>("allow", json!({ "id": id }), Reason::None),
-                        by::<DenyRequest>("deny", json!({ "id": id }), Reason::Must("reason")),
+                        by::<AllowRequest>("allow", json!({ "id": id }), ReasonField::None),
+                        by::<DenyRequest>("deny", json!({ "id": id }), ReasonField::Must("reason")),
                     ],
                 )
             }
@@ -121,8 +121,8 @@ impl InboxEntry {
                     "plan",
                     format!("{} submitted {}", name(Principal::Agent(plan.asker)), visible(&plan.file)),
                     vec![
-                        by::<ApprovePlan>("approve", json!({ "id": id }), Reason::May("feedback")),
-                        by::<RejectPlan>("reject", json!({ "id": id }), Reason::Must("feedback")),
+                        by::<ApprovePlan>("approve", json!({ "id": id }), ReasonField::May("feedback")),
+                        by::<RejectPlan>("reject", json!({ "id": id }), ReasonField::Must("feedback")),
                     ],
                 )
             }
@@ -141,9 +141,9 @@ impl InboxEntry {
                     "orphan",
                     visible(&what).into_owned(),
                     vec![
-                        by::<Adopt>("adopt", input.clone(), Reason::May("reason")),
-                        by::<Rescue>("rescue", input.clone(), Reason::None),
-                        by::<Release>("release", input, Reason::May("reason")),
+                        by::<Adopt>("adopt", input.clone(), ReasonField::May("reason")),
+                        by::<Rescue>("rescue", input.clone(), ReasonField::None),
+                        by::<Release>("release", input, ReasonField::May("reason")),
                     ],
                 )
             }
@@ -159,8 +159,8 @@ impl InboxEntry {
                         visible(&task.brief.title)
                     ),
                     vec![
-                        by::<TaskAssign>("assign", json!({ "id": id }), Reason::Must("to")),
-                        by::<TaskCancel>("cancel", json!({ "id": id }), Reason::None),
+                        by::<TaskAssign>("assign", json!({ "id": id }), ReasonField::Must("to")),
+                        by::<TaskCancel>("cancel", json!({ "id": id }), ReasonField::None),
                     ],
                 )
             }
@@ -171,8 +171,8 @@ impl InboxEntry {
                     "review",
                     format!("{} waits for review: {}", visible(id), visible(&task.brief.title)),
                     vec![
-                        by::<TaskAccept>("accept", json!({ "id": id }), Reason::None),
-                        by::<TaskSendBack>("send-back", json!({ "id": id }), Reason::Must("reason")),
+                        by::<TaskAccept>("accept", json!({ "id": id }), ReasonField::None),
+                        by::<TaskSendBack>("send-back", json!({ "id": id }), ReasonField::Must("reason")),
                     ],
                 )
             }
@@ -183,8 +183,8 @@ impl InboxEntry {
                     "failed",
                     format!("{} failed: {}", visible(id), visible(&task.brief.title)),
                     vec![
-                        by::<TaskRetry>("retry", json!({ "id": id }), Reason::None),
-                        by::<TaskSkip>("skip", json!({ "id": id }), Reason::None),
+                        by::<TaskRetry>("retry", json!({ "id": id }), ReasonField::None),
+                        by::<TaskSkip>("skip", json!({ "id": id }), ReasonField::None),
                     ],
                 )
             }
@@ -195,9 +195,9 @@ impl InboxEntry {
                     PoolKind::Lease => format!(" of {}", visible(&pool.name)),
                 };
                 let grant = match pool.kind {
-                    PoolKind::Tabs => by::<GrantTabSpace>("grant", json!({}), Reason::None),
+                    PoolKind::Tabs => by::<GrantTabSpace>("grant", json!({}), ReasonField::None),
                     PoolKind::Lease => {
-                        by::<LeaseGrant>("grant", json!({ "pool": &*pool.name }), Reason::None)
+                        by::<LeaseGrant>("grant", json!({ "pool": &*pool.name }), ReasonField::None)
                     }
                 };
                 (
@@ -214,8 +214,8 @@ impl InboxEntry {
                     "decision",
                     format!("{} decided: {}", name(decision.by), visible(&decision.title)),
                     vec![
-                        by::<ConfirmDecision>("confirm", json!({ "id": id }), Reason::None),
-                        by::<RejectDecision>("reject", json!({ "id": id }), Reason::Must("reason")),
+                        by::<ConfirmDecision>("confirm", json!({ "id": id }), ReasonField::None),
+                        by::<RejectDecision>("reject", json!({ "id": id }), ReasonField::Must("reason")),
                     ],
                 )
             }
@@ -226,7 +226,7 @@ impl InboxEntry {
                     format!("join-{}", visible(agent)),
                     "wish",
                     format!("{} would like to join the team {}", visible(agent), visible(team)),
-                    vec![by::<Admit>("admit", json!({ "agent": agent, "team": team }), Reason::None)],
+                    vec![by::<Admit>("admit", json!({ "agent": agent, "team": team }), ReasonField::None)],
                 )
             }
             InboxItem::Mail { letters, answers, .. } => {
@@ -234,8 +234,8 @@ impl InboxEntry {
                     [(*letters, "letter"), (*answers, "answer")].into_iter().filter(|(count, _)| *count > 0);
                 let counts: Vec<String> = counts.map(|(count, what)| counted(count, what)).collect();
                 let read = match who.agent() {
-                    Some(_) => by::<Next>("read", json!({}), Reason::None),
-                    None => by::<ReadMail>("read", json!({}), Reason::None),
+                    Some(_) => by::<Next>("read", json!({}), ReasonField::None),
+                    None => by::<ReadMail>("read", json!({}), ReasonField::None),
                 };
                 ("mail".to_owned(), "mail", format!("{} unread", counts.join(" and ")), vec![read])
             }
@@ -245,7 +245,7 @@ impl InboxEntry {
                     format!("task{}", task.number),
                     "task",
                     format!("{} is yours: {}", visible(id), visible(&task.brief.title)),
-                    vec![by::<TaskStart>("start", json!({ "id": id }), Reason::None)],
+                    vec![by::<TaskStart>("start", json!({ "id": id }), ReasonField::None)],
                 )
             }
             InboxItem::Ready(task) => {
@@ -255,8 +255,8 @@ impl InboxEntry {
                     "ready",
                     format!("{} is ready and nobody's: {}", visible(id), visible(&task.brief.title)),
                     vec![
-                        by::<TaskClaim>("claim", json!({ "id": id }), Reason::None),
-                        by::<TaskStart>("start", json!({ "id": id }), Reason::None),
+                        by::<TaskClaim>("claim", json!({ "id": id }), ReasonField::None),
+                        by::<TaskStart>("start", json!({ "id": id }), ReasonField::None),
                     ],
                 )
             }

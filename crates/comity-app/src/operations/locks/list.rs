@@ -15,6 +15,7 @@ use super::{LockView, project_name};
 use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::projects::in_project;
 
 /// Locks that one answer shows.
 const SHOWN_MAX: usize = 1_000;
@@ -44,6 +45,9 @@ pub struct LockList {
     /// Whether each is shown with its repository.
     #[serde(skip)]
     names_projects: bool,
+    /// The repository that all are in.
+    #[serde(skip)]
+    project: Option<String>,
 }
 
 /// One ask that waits.
@@ -106,7 +110,9 @@ impl Operation for ListLocks {
         let locks = locks.into_iter().take(SHOWN_MAX).map(view).collect();
         let waits = waits.map(|(at, wait)| wait_view(at + 1, wait, &world, now)).collect();
         let names_projects = wanted.is_none() && here.is_none();
-        Ok(Plan::Answer(LockList { locks, waits, total, elsewhere, names_projects }))
+        let project = wanted.as_ref().map(|(project, _)| *project).or(here);
+        let project = in_project(&world, project);
+        Ok(Plan::Answer(LockList { locks, waits, total, elsewhere, names_projects, project }))
     }
 }
 
@@ -129,6 +135,8 @@ impl fmt::Display for LockList {
             false => String::new(),
         };
         let mut lines = Vec::new();
+        let is_empty = self.locks.is_empty() && self.waits.is_empty();
+        lines.extend(self.project.iter().filter(|_| !is_empty).map(|name| format!("in {}:", visible(name))));
         if !self.locks.is_empty() {
             let rows: Vec<Vec<String>> =
                 self.locks.iter().map(|lock| lock.row(self.names_projects)).collect();

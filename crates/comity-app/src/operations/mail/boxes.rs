@@ -4,6 +4,7 @@ use std::fmt;
 
 use comity_core::Principal;
 use comity_core::mail::may_read;
+use comity_core::table::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,21 +65,10 @@ impl fmt::Display for Mailboxes {
         if self.boxes.is_empty() {
             return f.write_str("no mail waits");
         }
-        let lines: Vec<String> = self.boxes.iter().map(ToString::to_string).collect();
-        f.write_str(&lines.join("\n"))
-    }
-}
-
-impl fmt::Display for BoxView {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letters = if self.letters == 1 { "letter" } else { "letters" };
-        write!(f, "{}  {} {letters}", self.owner, self.letters)?;
-        if !self.from.is_empty() {
-            write!(f, " from {}", self.from.join(", "))?;
-        }
-        if !self.put_aside.is_empty() {
-            write!(f, "; could not be delivered: {}", self.put_aside.join(", "))?;
-        }
-        Ok(())
+        let row = |one: &BoxView| {
+            vec![one.owner.clone(), one.letters.to_string(), one.from.join(", "), one.put_aside.join(", ")]
+        };
+        let rows: Vec<Vec<String>> = self.boxes.iter().map(row).collect();
+        f.write_str(&table(&["FOR", "LETTERS", "FROM", "NOT DELIVERED"], &rows))
     }
 }

@@ -3,7 +3,10 @@
 use std::fmt;
 
 use comity_core::display::visible_lines;
-use comity_core::permissions::{PlanState, SubmittedPlan as CorePlan, colour_of, may_answer};
+use comity_core::permissions::{
+    PermissionRequest, PlanState, SubmittedPlan as CorePlan, colour_of, may_answer,
+};
+use comity_core::table::table;
 use comity_core::{AgentId, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +19,8 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListPermissions {
+    /// Only the request with this number, settled or not
+    pub id: Option<u64>,
     /// Include those settled lately
     #[serde(default)]
     pub all: bool,
@@ -57,9 +62,14 @@ impl Operation for ListPermissions {
             caller.who.agent().is_some_and(started_it) || may_answer(&world, caller.who, asker).is_ok()
         };
         let requests = world.permissions.requests().filter(|request| is_seen(request.asker));
-        let requests = requests.filter(|request| self.all || !request.state.is_settled());
+        let is_meant = |request: &&PermissionRequest| match self.id {
+            Some(id) => request.id.0 == id,
+            None => self.all || !request.state.is_settled(),
+        };
+        let requests = requests.filter(is_meant);
         let plans = world.permissions.plans().filter(|plan| is_seen(plan.asker));
-        let plans = plans.filter(|plan| self.all || matches!(plan.state, PlanState::Waiting { .. }));
+        let is_open = |plan: &&CorePlan| self.all || matches!(plan.state, PlanState::Waiting { .. });
+        let plans = plans.filter(|plan| self.id.is_none() && is_open(plan));
         Ok(Plan::Answer(PermissionList {
             requests: requests
                 .map(|request| {
@@ -73,7 +83,7 @@ impl Operation for ListPermissions {
     }
 }
 
-fn plan_view(plan: &CorePlan, world: &World, now: Timestamp) -> PlanView {
+pub(super) fn plan_view(plan: &CorePlan, world: &World, now: Timestamp) -> PlanView {
     PlanView {
         id: plan.id.0,
         asker: world.name_of(Principal::Agent(plan.asker)),
@@ -85,22 +95,24 @@ fn plan_view(plan: &CorePlan, world: &World, now: Timestamp) -> PlanView {
     }
 }
 
+/// `plan 3  ann (blue)  plan.md  waiting`, and below it what is in it.
+impl fmt::Display for PlanView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "plan {}  {} ({})  {}  {}", self.id, self.asker, self.colour, self.file, self.state)?;
+        self.content.lines().try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
 impl fmt::Display for PermissionList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Vec::new();
-        for request in &self.requests {
-            lines.push(request.to_string());
-            if !request.input.is_empty() {
-                lines.push(format!("    {}", request.input));
-            }
+        if !self.requests.is_empty() {
+            let rows: Vec<Vec<String>> = self.requests.iter().map(RequestView::row).collect();
+            lines.push(table(&["ID", "ASKER", "ASKS FOR", "STATE"], &rows));
         }
-        for plan in &self.plans {
-            lines.push(format!(
-                "{}  {} ({})  plan {}  {}",
-                plan.id, plan.asker, plan.colour, plan.file, plan.state
-            ));
-            lines.extend(plan.content.lines().map(|line| format!("    {line}")));
-        }
+        let whole = self.requests.iter().filter(|request| !request.input.is_empty());
+        lines.extend(whole.map(|request| format!("{} in full: {}", request.id, request.input)));
+        lines.extend(self.plans.iter().map(ToString::to_string));
         match lines.is_empty() {
             true => f.write_str("nobody asks for anything"),
             false => f.write_str(&lines.join("\n")),

@@ -7,6 +7,7 @@ mod input;
 mod list;
 mod mode;
 mod plan_approve;
+mod plan_list;
 mod plan_reject;
 mod plan_submit;
 pub(crate) mod reading;
@@ -31,6 +32,7 @@ pub use deny::DenyRequest;
 pub use list::ListPermissions;
 pub use mode::SetMode;
 pub use plan_approve::ApprovePlan;
+pub use plan_list::ListPlans;
 pub use plan_reject::RejectPlan;
 pub use plan_submit::SubmitPlan;
 pub(crate) use plan_submit::submit_plan_first;
@@ -49,14 +51,15 @@ pub(crate) const GROUPS: &[Group] = &[
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<AskPermission>(  calls::ASK_PERMISSION,         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits(),
-    CatalogEntry::of::<ListPermissions>(calls::PERMISSIONS,            "permission list",                                GET,    "/api/permissions").also(&["permission ls"]),
+    CatalogEntry::of::<ListPermissions>(calls::PERMISSIONS,            "permission list <id>",                           GET,    "/api/permissions").also(&["permission ls", "permission show"]),
     CatalogEntry::of::<AllowRequest>(   calls::PERMISSION_ALLOW,       "permission allow <id>",                          POST,   "/api/permissions/{id}/allow").changes().examples(&["permission allow 7"]).answers("p", "allow"),
     CatalogEntry::of::<DenyRequest>(    calls::PERMISSION_DENY,        "permission deny <id>",                           POST,   "/api/permissions/{id}/deny") .changes().answers("p", "deny"),
     CatalogEntry::of::<ListRules>(      calls::PERMISSION_RULES,       "permission rule list",                          GET,    "/api/permissions/rules").also(&["permission rules"]),
-    CatalogEntry::of::<AddRule>(        "permission_rule_add",         "permission rule add <effect> <tool> <pattern>",  POST,   "/api/permissions/rules")     .changes().examples(&["permission rule add allow Bash 'cargo test*'"]),
+    CatalogEntry::of::<AddRule>(        "permission_rule_add",    "permission rule add <effect> <tool> <pattern>",  POST,   "/api/permissions/rules")     .changes().examples(&["permission rule add allow Bash 'cargo test*'"]),
     CatalogEntry::of::<RemoveRule>(     calls::PERMISSION_RULE_REMOVE, "permission rule remove <id>",                    DELETE, "/api/permissions/rules/{id}").removes().also(&["permission rule rm"]),
-    CatalogEntry::of::<SetMode>(        "mode",                        "mode <agent> <mode>",                            POST,   "/api/permissions/mode")      .changes(),
-    CatalogEntry::of::<SubmitPlan>(     "plan_submit",                 "plan submit <file>",                             POST,   "/api/plans")                 .changes().for_agents(),
+    CatalogEntry::of::<SetMode>(        "mode",                   "mode <agent> <mode>",                            POST,   "/api/permissions/mode")      .changes(),
+    CatalogEntry::of::<ListPlans>(      "plans",                  "plan list <id>",                                 GET,    "/api/plans")                 .also(&["plan ls", "plan show"]),
+    CatalogEntry::of::<SubmitPlan>(     "plan_submit",            "plan submit <file>",                             POST,   "/api/plans")                 .changes().for_agents(),
     CatalogEntry::of::<ApprovePlan>(    calls::PLAN_APPROVE,           "plan approve <id>",                              POST,   "/api/plans/{id}/approve")    .changes().answers("plan", "approve"),
     CatalogEntry::of::<RejectPlan>(     calls::PLAN_REJECT,            "plan reject <id>",                               POST,   "/api/plans/{id}/reject")     .changes().answers("plan", "reject"),
 ];
@@ -127,15 +130,28 @@ impl RequestView {
 /// `12  ann (blue)  Bash: cargo publish  waits for lead, 4m 10s left`
 impl fmt::Display for RequestView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}  {} ({})  {}: {}", self.id, self.asker, self.colour, self.tool, self.summary)?;
+        write!(f, "{}  {} ({})  {}: {}  ", self.id, self.asker, self.colour, self.tool, self.summary)?;
+        f.write_str(&self.standing())
+    }
+}
+
+impl RequestView {
+    /// Its line in a table.
+    fn row(&self) -> Vec<String> {
+        let asker = format!("{} ({})", self.asker, self.colour);
+        vec![self.id.to_string(), asker, format!("{}: {}", self.tool, self.summary), self.standing()]
+    }
+
+    /// Where it is, and who is asked or has answered.
+    fn standing(&self) -> String {
         let left = self.expires_in_ms.map(|left| format!(", {} left", Millis(left))).unwrap_or_default();
         let reason = self.reason.as_deref().map(|text| format!(": {}", visible(text))).unwrap_or_default();
         let by = self.by.as_deref().map(|by| if self.is_you { "you" } else { by });
         match (self.state, by) {
-            ("used", Some(by)) => write!(f, "  allowed by {by}, used"),
-            ("waiting", Some(to)) => write!(f, "  waits for {to}{left}"),
-            (state, Some(by)) => write!(f, "  {state} by {by}{left}{reason}"),
-            (state, None) => write!(f, "  {state}{reason}"),
+            ("used", Some(by)) => format!("allowed by {by}, used"),
+            ("waiting", Some(to)) => format!("waits for {to}{left}"),
+            (state, Some(by)) => format!("{state} by {by}{left}{reason}"),
+            (state, None) => format!("{state}{reason}"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use comity_core::permissions::{Rule, RuleScope};
+use comity_core::table::table;
 use comity_core::{Principal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,10 +79,16 @@ impl fmt::Display for RuleView {
 
 impl fmt::Display for RuleList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<String> = self.rules.iter().map(ToString::to_string).collect();
-        match lines.is_empty() {
-            true => f.write_str("there are no rules"),
-            false => f.write_str(&lines.join("\n")),
+        if self.rules.is_empty() {
+            return f.write_str("there are no rules");
         }
+        let shown = |text: &str| comity_core::display::visible(text).into_owned();
+        let row = |rule: &RuleView| {
+            let pattern = rule.pattern.as_deref().map(shown).unwrap_or_default();
+            let (tool, scope, owner) = (shown(&rule.tool), rule.scope.clone(), rule.owner.clone());
+            vec![rule.id.to_string(), rule.effect.to_owned(), tool, pattern, scope, owner]
+        };
+        let rows: Vec<Vec<String>> = self.rules.iter().map(row).collect();
+        f.write_str(&table(&["ID", "EFFECT", "TOOL", "PATTERN", "FOR", "BY"], &rows))
     }
 }

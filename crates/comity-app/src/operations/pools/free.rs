@@ -1,13 +1,15 @@
 //! Gives a lease back.
 
-use comity_core::Ask;
-use comity_core::pools::PoolAsk;
+use comity_core::pools::{PoolAsk, SlotId};
+use comity_core::{Ask, Principal, Refusal, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{LeaseChange, changed, meant, stored_reason};
+use super::{LeaseChange, ListLeases, changed, meant, stored_reason};
 use crate::application::Application;
+use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operations::tasks::owner;
 
 /// Release a lease; whoever is waiting gets it at once.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -15,8 +17,23 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 pub struct LeaseFree {
     /// The pool, or the lease's number
     pub lease: String,
-    /// Why, for its holder, if it is not yours
+    /// Whose lease, if it isn't yours
+    pub from: Option<String>,
+    /// Why, for its holder, if it isn't yours
     pub reason: Option<String>,
+}
+
+/// The lease that is meant, which is of this one and nobody else.
+fn of_whom(world: &World, from: Principal, lease: &str) -> Result<SlotId, Refusal> {
+    let slot = meant(world, from, lease)?;
+    let owner = world.pools.slot(slot).map(|(_, slot)| slot.owner);
+    match owner.filter(|owner| *owner != from) {
+        None => Ok(slot),
+        Some(owner) => Err(Refusal::NotAllowed {
+            problem: format!("lease {slot} is {}'s", world.name_of(owner)),
+            hint: format!("see whose they are with: {}", next_call::<ListLeases>([])),
+        }),
+    }
 }
 
 impl Operation for LeaseFree {
@@ -27,7 +44,12 @@ impl Operation for LeaseFree {
         if let Some(events) = app.answered(caller) {
             return Ok(Plan::Answer(finish(&events)));
         }
-        let slot = meant(&app.engine().world(), caller.who, &self.lease)?;
+        let world = app.engine().world();
+        let slot = match self.from.as_deref() {
+            Some(name) => of_whom(&world, owner(&world, caller, name)?, &self.lease)?,
+            None => meant(&world, caller.who, &self.lease)?,
+        };
+        drop(world);
         let asks = vec![Ask::Pool(PoolAsk::Free { slot, reason: stored_reason(self.reason) })];
         Ok(Plan::change(asks, move |events: &[_], _: &_, _| finish(events)))
     }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use comity_core::pools::{PlaceState, Pool, PoolKind};
+use comity_core::display::visible;
+use comity_core::pools::{PlaceState, Pool, PoolKind, SlotId};
+use comity_core::table::table;
 use comity_core::{Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListLeases {
-    /// Only this pool
+    /// Only this pool, or the lease with this number
     pub pool: Option<String>,
 }
 
@@ -61,6 +63,13 @@ impl Operation for ListLeases {
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<PoolList>, Failure> {
         let (world, now) = (app.engine().world(), app.engine().now());
+        let lease = self.pool.as_deref().and_then(|name| name.parse().ok()).map(SlotId);
+        if let Some((pool, _)) = lease.and_then(|lease| world.pools.slot(lease)) {
+            let mut view = PoolView::of(pool, &world, now);
+            view.leases.retain(|one| Some(SlotId(one.id)) == lease);
+            view.queue.clear();
+            return Ok(Plan::Answer(PoolList { pools: vec![view] }));
+        }
         let is_meant = |pool: &&Pool| match self.pool.as_deref() {
             Some(name) => name == &*pool.name,
             // Tabs have a list of their own.
@@ -113,22 +122,38 @@ impl fmt::Display for PoolList {
                 "no pools; add one to your settings, such as [pools.build] with capacity = 1, and run: comity restart",
             );
         }
-        let pools: Vec<String> = self.pools.iter().map(ToString::to_string).collect();
-        f.write_str(&pools.join("\n"))
+        let rows: Vec<Vec<String>> = self.pools.iter().flat_map(PoolView::rows).collect();
+        f.write_str(&table(&["POOL", "TAKEN", "LEASE", "WHO", "STATE", "FOR", "LEFT", "REASON"], &rows))
     }
 }
 
-impl fmt::Display for PoolView {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PoolView { name, used, capacity, .. } = self;
-        write!(f, "{name}: {used} of {capacity} taken")?;
-        for lease in &self.leases {
-            write!(f, "\n  {lease}")?;
+impl PoolView {
+    /// A row for each who has one or waits; its own name stands in the first.
+    fn rows(&self) -> Vec<Vec<String>> {
+        let left = |ms: Option<u64>| ms.map(|left| Millis(left).to_string()).unwrap_or_default();
+        let leases = self.leases.iter().map(|lease| {
+            let until = match (lease.expires_in_ms, lease.pid) {
+                (None, Some(pid)) => format!("process {pid}"),
+                (ends, _) => left(ends),
+            };
+            let reason = lease.reason.as_deref().map(visible).unwrap_or_default().into_owned();
+            let age = Millis(lease.age_ms).to_string();
+            [lease.id.to_string(), lease.holder.clone(), "held".to_owned(), age, until, reason]
+        });
+        let queue = self.queue.iter().map(|place| {
+            let age = Millis(place.age_ms).to_string();
+            let state = place.state.to_owned();
+            [String::new(), place.who.clone(), state, age, left(place.ends_in_ms), String::new()]
+        });
+        let mut rest: Vec<_> = leases.chain(queue).collect();
+        if rest.is_empty() {
+            rest.push(Default::default());
         }
-        for place in &self.queue {
-            let left = place.ends_in_ms.map(|left| format!(", {} left", Millis(left))).unwrap_or_default();
-            write!(f, "\n  {} is {} since {}{left}", place.who, place.state, Millis(place.age_ms))?;
-        }
-        Ok(())
+        let first = |at: usize, text: String| if at == 0 { text } else { String::new() };
+        let row = |(at, rest): (usize, [String; 6])| {
+            let taken = format!("{} of {}", self.used, self.capacity);
+            [first(at, self.name.clone()), first(at, taken)].into_iter().chain(rest).collect()
+        };
+        rest.into_iter().enumerate().map(row).collect()
     }
 }

@@ -38,8 +38,8 @@ pub(crate) const GROUPS: &[Group] = &[("lease", "Scarce things other than files"
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lease>(       calls::LEASE,         "lease <pool>",         POST, "/api/leases")        .changes().waits().for_agents().unlisted(&["ttl", "reason"]).examples(&["lease gpu --ttl 30m --wait 5m", "lease run build -- cargo build --release"]),
-    CatalogEntry::of::<LeaseFree>(   "lease_free",    "lease release <lease>", POST, "/api/leases/free")   .changes().for_agents().unlisted(&["reason"]).also(&["lease free", "lease give-back"]),
-    CatalogEntry::of::<ListLeases>(  calls::LEASES,   "lease list <pool>",    GET,  "/api/leases").also(&["lease ls", "pools"]),
+    CatalogEntry::of::<LeaseFree>(   "lease_free",    "lease release <lease>", POST, "/api/leases/free")   .changes().for_agents().unlisted(&["from", "reason"]).also(&["lease free", "lease give-back"]),
+    CatalogEntry::of::<ListLeases>(  calls::LEASES,        "lease list <pool>",    GET,  "/api/leases").also(&["lease ls", "lease show", "pools"]),
     CatalogEntry::of::<LeaseExtend>( "lease_extend",  "lease extend <lease>", POST, "/api/leases/extend") .changes(),
     CatalogEntry::of::<LeaseGive>(   "lease_give",    "lease handover <lease>", POST, "/api/leases/give")   .changes().also(&["lease give"]),
     CatalogEntry::of::<LeaseRequest>(calls::LEASE_REQUEST, "lease request <pool>", POST, "/api/leases/request").changes(),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use comity_core::pools::SlotState;
+use comity_core::table::table;
 use comity_core::{Millis, Principal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,18 +109,17 @@ pub struct TabView {
 impl fmt::Display for TabList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} tabs are taken", self.tab_count, self.max_tabs)?;
-        for tab in &self.tabs {
-            let TabView { tab_id, owner, state, .. } = tab;
-            let owner = if tab.is_yours { "yours" } else { owner };
-            let age = Millis(tab.age_ms / 1_000 * 1_000);
-            write!(f, "\n  {tab_id:>4}  {owner:<16} {state:<8} {age:<8}")?;
+        let row = |tab: &TabView| {
+            let owner = if tab.is_yours { "you".to_owned() } else { tab.owner.clone() };
+            let age = Millis(tab.age_ms / 1_000 * 1_000).to_string();
             let shown = [tab.title.as_deref(), tab.url.as_deref()];
-            for text in shown.into_iter().flatten().filter(|text| !text.is_empty()) {
-                write!(f, "  {}", quote(text))?;
-            }
-            if !tab.shared_with.is_empty() {
-                write!(f, "  (shared with {})", tab.shared_with.join(", "))?;
-            }
+            let page = shown.into_iter().flatten().filter(|text| !text.is_empty()).map(quote);
+            let page = page.collect::<Vec<_>>().join("  ");
+            vec![tab.tab_id.to_string(), owner, tab.state.to_owned(), age, page, tab.shared_with.join(", ")]
+        };
+        if !self.tabs.is_empty() {
+            let rows: Vec<Vec<String>> = self.tabs.iter().map(row).collect();
+            write!(f, "\n{}", table(&["TAB", "OWNER", "STATE", "FOR", "PAGE", "SHARED WITH"], &rows))?;
         }
         match self.waiting.is_empty() {
             true => Ok(()),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use comity_core::display::visible;
 use comity_core::next_call::Argument;
 use comity_core::table::table;
 use comity_core::tasks::{Opening, Task, TaskStatus, openings};
@@ -111,7 +112,7 @@ fn status(text: &str) -> Result<TaskStatus, Refusal> {
 }
 
 /// Somebody by name: an agent, the human, or the caller.
-pub(super) fn owner(world: &World, caller: &Caller, name: &str) -> Result<Principal, Refusal> {
+pub(in crate::operations) fn owner(world: &World, caller: &Caller, name: &str) -> Result<Principal, Refusal> {
     match name {
         "me" => Ok(caller.who),
         "human" => Ok(Principal::Human),
@@ -152,7 +153,9 @@ impl fmt::Display for TaskListing {
             }
             tasks => {
                 let rows: Vec<Vec<String>> = tasks.iter().map(TaskView::row).collect();
-                table(&["ID", "STATUS", "OWNER", "PRIORITY", "TITLE"], &rows)
+                let place = self.project.as_deref().map(|name| format!("in {}:\n", visible(name)));
+                let table = table(&["ID", "STATUS", "OWNER", "PRIORITY", "TITLE"], &rows);
+                place.unwrap_or_default() + &table
             }
         };
         let left = self.total - self.tasks.len();

@@ -41,6 +41,7 @@ pub use give_back::TaskGiveBack;
 pub use graph::TaskGraph;
 pub use history::AttemptView;
 pub use list::TaskList;
+pub(in crate::operations) use list::owner;
 pub use pause::TaskPause;
 pub use prompt::prompt;
 pub use reopen::TaskReopen;

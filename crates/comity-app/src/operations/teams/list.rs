@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use comity_core::display::visible;
+use comity_core::table::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +47,12 @@ impl fmt::Display for TeamList {
                 next_call::<CreateTeam>([("name", "NAME".into())])
             ));
         }
-        let teams: Vec<String> = self.teams.iter().map(ToString::to_string).collect();
-        f.write_str(&teams.join("\n"))
+        let row = |team: &TeamView| {
+            let members: Vec<&str> = team.members.iter().map(|member| &*member.name).collect();
+            let purpose = team.purpose.as_deref().map(visible).unwrap_or_default().into_owned();
+            vec![team.name.clone(), team.lead.clone().unwrap_or_default(), members.join(", "), purpose]
+        };
+        let rows: Vec<Vec<String>> = self.teams.iter().map(row).collect();
+        f.write_str(&table(&["TEAM", "LEADER", "MEMBERS", "PURPOSE"], &rows))
     }
 }

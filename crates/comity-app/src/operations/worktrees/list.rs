@@ -1,9 +1,11 @@
 //! Lists worktrees.
 
-use comity_core::next_call::Argument;
 use std::fmt;
+use std::path::Path;
 
-use comity_core::{Principal, ProjectId};
+use comity_core::display::visible;
+use comity_core::next_call::Argument;
+use comity_core::{Principal, ProjectId, Refusal};
 use comity_git::worktree::{Driver, Slug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,18 +16,24 @@ use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::worktrees::{WorktreeAdd, WorktreeRestore};
+use crate::projects::in_project;
 
 /// List this project's worktrees, and what crashes have left.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWorktrees {
+    /// Only this one
+    pub slug: Option<String>,
+    /// Include other projects
+    #[serde(default)]
+    pub all_projects: bool,
     /// Include those in the trash
     #[serde(default)]
     pub trash: bool,
 }
 
 /// What there is.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct WorktreeList {
     /// Those that somebody works in.
     pub worktrees: Vec<WorktreeView>,
@@ -37,6 +45,12 @@ pub struct WorktreeList {
     pub leftovers: Vec<String>,
     /// How many are ready for the next who asks.
     pub ready: usize,
+    /// The repository that all are of, unless all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Repositories that could not be looked at, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }
 
 /// One worktree.
@@ -44,6 +58,8 @@ pub struct WorktreeList {
 pub struct WorktreeView {
     pub slug: String,
     pub path: String,
+    /// The repository that it is of.
+    pub project: String,
     pub branch: String,
     /// The commit that it began at.
     pub base: String,
@@ -70,10 +86,52 @@ impl Operation for ListWorktrees {
     type Output = WorktreeList;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeList>, Failure> {
-        let place = app.projects().place(caller)?;
-        let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
-        forget_reservations(app, &driver, place.project());
-        forget_restored(app, &driver, place.project());
+        let mut list = WorktreeList::default();
+        if self.all_projects {
+            let projects: Vec<_> =
+                app.engine().world().projects.iter().map(|(id, one)| (*id, one.clone())).collect();
+            for (id, project) in projects {
+                // A repository that is gone, or on a disk that is not there, does not hide the others.
+                let problem = match list.add(app, id, Path::new(&*project.common_dir), self.trash) {
+                    Ok(()) => continue,
+                    Err(Failure::Refused(refusal)) => refusal.to_string(),
+                    Err(Failure::Fault(problem)) => problem,
+                };
+                list.problems.push(format!("{}: {problem}", project.name()));
+            }
+        } else {
+            let place = app.projects().place(caller)?;
+            list.add(app, place.project(), place.repository().common_dir(), self.trash)?;
+            list.project = in_project(&app.engine().world(), Some(place.project()));
+        }
+        if let Some(slug) = self.slug {
+            list.worktrees.retain(|tree| tree.slug == slug);
+            list.trash.retain(|trashed| trashed.slug.as_deref() == Some(&slug));
+            if list.worktrees.is_empty() && list.trash.is_empty() {
+                return Err(Refusal::NotFound {
+                    problem: format!("there is no worktree {slug:?}"),
+                    hint: format!("see all with: {}", next_call::<ListWorktrees>([])),
+                }
+                .into());
+            }
+            (list.trash_total, list.leftovers) = (list.trash.len(), vec![]);
+        }
+        Ok(Plan::Answer(list))
+    }
+}
+
+impl WorktreeList {
+    /// Adds those of one repository.
+    fn add(
+        &mut self,
+        app: &Application,
+        project: ProjectId,
+        common_dir: &Path,
+        trash: bool,
+    ) -> Result<(), Failure> {
+        let driver = app.trees().driver(app.config(), common_dir)?;
+        forget_reservations(app, &driver, project);
+        forget_restored(app, &driver, project);
         let (listed, trashed) = (driver.list().map_err(failure)?, driver.trashed().map_err(failure)?);
         // What is being made ready for the next one is no leftover.
         let is_quiet = driver.pool_is_quiet();
@@ -86,11 +144,12 @@ impl Operation for ListWorktrees {
         };
         let worktrees = listed.iter().map(|listed| {
             let slug = listed.slug.as_str();
-            let known = world.worktrees.get(place.project(), slug);
+            let known = world.worktrees.get(project, slug);
             let owner = known.map(|worktree| worktree.owner);
             WorktreeView {
                 slug: slug.to_owned(),
                 path: listed.path.to_string_lossy().into_owned(),
+                project: in_project(&world, Some(project)).unwrap_or_default(),
                 branch: listed.branch.as_str().to_owned(),
                 base: listed.base.commit.as_str().to_owned(),
                 owner: owner.map(|owner| world.name_of(owner)),
@@ -99,19 +158,18 @@ impl Operation for ListWorktrees {
                 kept: known.and_then(|worktree| worktree.kept.as_deref()).map(str::to_owned),
             }
         });
-        let trash = trashed.iter().map(|trashed| TrashView {
-            id: trashed.id.clone(),
-            slug: trashed.slug.as_ref().map(|slug| slug.as_str().to_owned()),
-            path: trashed.path.to_string_lossy().into_owned(),
-        });
-        let trash: Vec<TrashView> = if self.trash { trash.collect() } else { Vec::new() };
-        Ok(Plan::Answer(WorktreeList {
-            worktrees: worktrees.collect(),
-            trash,
-            trash_total: trashed.len(),
-            leftovers: leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())).collect(),
-            ready: driver.ready().map_err(failure)?,
-        }))
+        self.worktrees.extend(worktrees);
+        if trash {
+            self.trash.extend(trashed.iter().map(|trashed| TrashView {
+                id: trashed.id.clone(),
+                slug: trashed.slug.as_ref().map(|slug| slug.as_str().to_owned()),
+                path: trashed.path.to_string_lossy().into_owned(),
+            }));
+        }
+        self.trash_total += trashed.len();
+        self.leftovers.extend(leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())));
+        self.ready += driver.ready().map_err(failure)?;
+        Ok(())
     }
 }
 
@@ -133,11 +191,17 @@ impl fmt::Display for WorktreeList {
                 (None, true) => "released".to_owned(),
                 (None, false) => String::new(),
             };
-            vec![tree.slug.clone(), format!("{owner}{gone}"), tree.branch.clone(), tree.path.clone(), state]
+            let project = if self.project.is_none() { tree.project.clone() } else { String::new() };
+            let owner = format!("{owner}{gone}");
+            vec![tree.slug.clone(), owner, tree.branch.clone(), tree.path.clone(), project, state]
         };
         if !self.worktrees.is_empty() {
+            lines.extend(self.project.iter().map(|name| format!("in {}:", visible(name))));
             let rows: Vec<Vec<String>> = self.worktrees.iter().map(row).collect();
-            lines.push(comity_core::table::table(&["NAME", "OWNER", "BRANCH", "PATH", "STATE"], &rows));
+            lines.push(comity_core::table::table(
+                &["NAME", "OWNER", "BRANCH", "PATH", "PROJECT", "STATE"],
+                &rows,
+            ));
         }
         if self.trash.is_empty() && self.trash_total > 0 {
             let total = self.trash_total;
@@ -153,6 +217,7 @@ impl fmt::Display for WorktreeList {
                 next_call::<WorktreeRestore>([("slug", (*name).into())])
             ));
         }
+        lines.extend(self.problems.iter().map(|problem| format!("can't look at {}", visible(problem))));
         lines.extend(self.leftovers.iter().map(|left| format!("left by a crash: {left}")));
         match lines.is_empty() {
             true => f.write_str(&format!(

@@ -32,8 +32,8 @@ pub(crate) const GROUPS: &[Group] = &[("worktree", "A copy of the repository for
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<WorktreeAdd>(    calls::WORKTREE_ADD,     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().long().writes_files().unlisted(&["branch"]).also(&["worktree create"]).examples(&["worktree add login"]),
-    CatalogEntry::of::<ListWorktrees>(  calls::WORKTREE_LIST,    "worktree list",           GET,    "/api/worktrees")        .long().also(&["worktree ls"]),
-    CatalogEntry::of::<WorktreeMerge>(  "worktree_merge",        "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files().examples(&["worktree merge login --into main"]),
+    CatalogEntry::of::<ListWorktrees>(  calls::WORKTREE_LIST,    "worktree list <slug>",    GET,    "/api/worktrees")        .long().also(&["worktree ls", "worktree show"]),
+    CatalogEntry::of::<WorktreeMerge>(  "worktree_merge",   "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files().examples(&["worktree merge login --into main"]),
     CatalogEntry::of::<WorktreeRemove>( calls::WORKTREE_REMOVE,  "worktree remove <slug>",  DELETE, "/api/worktrees/{slug}") .removes().long().writes_files().unlisted(&["wait"]).also(&["worktree rm"]),
     CatalogEntry::of::<WorktreeRestore>(calls::WORKTREE_RESTORE, "worktree restore <slug>", POST,   "/api/worktrees/restore").changes().long().writes_files(),
 ];
