@@ -18,6 +18,17 @@ pub const LINE_WORDS_MAX: usize = 64;
 pub const BRACE_WORDS_MAX: usize = 64;
 /// Characters of one word with braces; no path is longer.
 pub const BRACE_CHARS_MAX: usize = 4_096;
+/// Bytes that a word may come to with its variables filled in; no path is longer, and values with blanks are not followed.
+pub const EXPANSION_BYTES_MAX: usize = 16 * 1024;
+/// What reading one call may take: a unit for each byte that is read, filled in or copied, and [`READING_STEP_UNITS`]
+/// for each command, word and path. A line of the greatest length takes a quarter of it.
+pub const READING_UNITS_MAX: usize = 8 * 1024 * 1024;
+/// Units for one command, word or path, however short it is.
+pub const READING_STEP_UNITS: usize = 32;
+/// Bytes of a path; Linux takes none that is longer.
+pub const PATH_BYTES_MAX: usize = 4_096;
+/// Bytes that may be read twice in one line, to tell arithmetic from a subshell.
+pub const LOOKAHEAD_BYTES_MAX: usize = 16 * COMMAND_BYTES_MAX;
 /// Characters of one bracket class of a glob.
 pub const CLASS_CHARS_MAX: usize = 256;
 /// Bytes of additional context: Claude Code cuts at 10,000 characters, Copilot CLI at 10 KB.

@@ -1,10 +1,10 @@
 //! Expands `{a,b}` and `{1..3}` of a word, as a shell does.
 
-use super::WordChar;
-use crate::limits::{BRACE_CHARS_MAX, BRACE_WORDS_MAX};
+use super::{ReadingEffort, WordChar};
+use crate::limits::{BRACE_CHARS_MAX, BRACE_WORDS_MAX, READING_STEP_UNITS};
 
 /// The words that a word with braces stands for. Nothing if they are too many.
-pub(super) fn expand(letters: Vec<WordChar>) -> Option<Vec<Vec<WordChar>>> {
+pub(super) fn expand(letters: Vec<WordChar>, effort: &ReadingEffort) -> Option<Vec<Vec<WordChar>>> {
     if !letters.iter().any(|letter| letter.is_bare('{')) {
         return Some(vec![letters]);
     }
@@ -14,6 +14,9 @@ pub(super) fn expand(letters: Vec<WordChar>) -> Option<Vec<Vec<WordChar>>> {
     let mut done = Vec::new();
     let mut open = vec![(letters, 0)];
     while let Some((letters, from)) = open.pop() {
+        if !effort.spend(letters.len() + READING_STEP_UNITS) {
+            return None;
+        }
         match first_group(&letters, from) {
             None => done.push(letters),
             Some(group) => {

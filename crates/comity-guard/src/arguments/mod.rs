@@ -1,10 +1,14 @@
 //! What words stand for: plain arguments, globs, or something that only running would tell.
 
 mod braces;
+mod effort;
+
+use std::rc::Rc;
 
 use crate::effects::FileTarget;
-use crate::limits::{BRACE_WORDS_MAX, CLASS_CHARS_MAX};
+use crate::limits::{BRACE_WORDS_MAX, CLASS_CHARS_MAX, EXPANSION_BYTES_MAX, READING_STEP_UNITS};
 use crate::shell::syntax::{Part, Word};
+pub(crate) use effort::ReadingEffort;
 
 /// One argument of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,7 +20,7 @@ pub(crate) enum Argument {
     /// The name of a pipe to a command.
     Pipe,
     /// Paths that another program finds.
-    Found(Vec<FileTarget>),
+    Found(Rc<[FileTarget]>),
 }
 
 /// An argument whose text is not known.
@@ -35,6 +39,7 @@ pub(crate) struct KnownVariables<'k> {
     pub(crate) home: Option<&'k str>,
     /// Variables with all values that they may have.
     pub(crate) variables: &'k [(String, Vec<String>)],
+    pub(crate) effort: &'k ReadingEffort,
 }
 
 impl Argument {
@@ -110,34 +115,51 @@ impl WordChar {
     }
 }
 
+fn letters(text: &str, bare: bool) -> impl Iterator<Item = WordChar> {
+    text.chars().map(move |character| WordChar { character, bare })
+}
+
 /// What a word stands for; several arguments if it has braces, or a variable with several values.
 pub(crate) fn of_word(word: &Word, known: KnownVariables<'_>) -> Vec<Argument> {
     let unclear = || Argument::unclear(&word.text, true);
     if let [Part::Process(_)] = &word.parts[..] {
         return vec![Argument::Pipe];
     }
+    if !known.effort.spend(word.text.len() + READING_STEP_UNITS) {
+        return vec![unclear()];
+    }
     let mut choices: Vec<Vec<WordChar>> = vec![Vec::new()];
+    let mut is_expanded = false;
     for part in &word.parts {
         let (texts, bare): (Vec<&str>, bool) = match part {
             Part::Bare(text) => (vec![text], true),
             Part::Quoted(text) => (vec![text], false),
             Part::Expansion { text, .. } => match values(text, known.variables) {
-                Some(values) => (values, false),
+                Some(values) => {
+                    is_expanded = true;
+                    (values, false)
+                }
                 None => return vec![unclear()],
             },
             Part::Substitution(_) | Part::Process(_) => return vec![unclear()],
         };
-        let with = |before: &Vec<WordChar>, text: &str| {
-            let letters = text.chars().map(|character| WordChar { character, bare });
-            before.iter().copied().chain(letters).collect()
-        };
-        choices =
-            choices.iter().flat_map(|before| texts.iter().map(move |text| with(before, text))).collect();
-        if choices.len() > BRACE_WORDS_MAX {
+        if let [text] = texts[..] {
+            choices.iter_mut().for_each(|choice| choice.extend(letters(text, bare)));
+        } else {
+            if choices.len() * texts.len() > BRACE_WORDS_MAX {
+                return vec![unclear()];
+            }
+            let with =
+                |before: &[WordChar], text: &str| before.iter().copied().chain(letters(text, bare)).collect();
+            choices =
+                choices.iter().flat_map(|before| texts.iter().map(move |text| with(before, text))).collect();
+        }
+        let length: usize = choices.iter().map(Vec::len).sum();
+        if is_expanded && (length > EXPANSION_BYTES_MAX || !known.effort.spend(length)) {
             return vec![unclear()];
         }
     }
-    let of_letters = |letters: Vec<WordChar>| match braces::expand(letters) {
+    let of_letters = |letters: Vec<WordChar>| match braces::expand(letters, known.effort) {
         None => vec![unclear()],
         Some(words) => {
             let each = words

@@ -2,6 +2,7 @@
 
 use crate::arguments::{Argument, as_glob};
 use crate::effects::FileTarget;
+use crate::limits::PATH_BYTES_MAX;
 
 /// Where a call starts, as far as that is needed to name files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -48,7 +49,9 @@ impl CommandDir {
                 name => names.push(name),
             }
         }
-        CommandDir::At(format!("{root}{}", names.join("/")))
+        let path = format!("{root}{}", names.join("/"));
+        // Nobody gets there, and each path from there would be as long.
+        if path.len() > PATH_BYTES_MAX { CommandDir::Lost } else { CommandDir::At(path) }
     }
 
     /// A path seen from here.
@@ -79,7 +82,7 @@ impl CommandDir {
             Argument::Glob(glob) => vec![self.glob(glob)],
             Argument::Unclear(unclear) => vec![FileTarget::Unclear(unclear.text.clone())],
             Argument::Pipe => Vec::new(),
-            Argument::Found(targets) => targets.clone(),
+            Argument::Found(targets) => targets.to_vec(),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::base::CallDirs;
 use super::feed::CommandInput;
 use super::walk::Walk;
-use crate::arguments::{Argument, KnownVariables, of_word};
+use crate::arguments::{Argument, KnownVariables, ReadingEffort, of_word};
 use crate::effects::Unknown;
 use crate::limits::EFFECTS_MAX;
 use crate::shell;
@@ -67,7 +67,8 @@ fn single(line: &str) -> Option<Vec<String>> {
     if !assignments.is_empty() || !redirects.is_empty() || words.is_empty() {
         return None;
     }
-    let arguments =
-        words.iter().flat_map(|word| of_word(word, KnownVariables { home: None, variables: &[] }));
+    let effort = ReadingEffort::new();
+    let known = KnownVariables { home: None, variables: &[], effort: &effort };
+    let arguments = words.iter().flat_map(|word| of_word(word, known));
     arguments.map(|argument| argument.plain().map(str::to_owned)).collect()
 }

@@ -126,6 +126,9 @@ pub(super) fn put_into(
         };
         let directory = directory.trim_end_matches('/');
         for source in sources {
+            if !walk.spends(directory.len()) {
+                return;
+            }
             let target = match (name(source), kind) {
                 (Some(Argument::Plain(name)), SourceKind::File) => FileTarget::Path(within(directory, &name)),
                 (Some(Argument::Plain(name)), SourceKind::Whatever) => {

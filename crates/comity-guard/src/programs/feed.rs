@@ -1,5 +1,7 @@
 //! What a command reads from its input, where that stands in the command line.
 
+use std::rc::Rc;
+
 use super::search;
 use super::walk::Walk;
 use crate::arguments::Argument;
@@ -11,7 +13,7 @@ use crate::shell::syntax::{Body, Command, Operator, Redirect, Simple, Word};
 pub(crate) enum CommandInput {
     Text(String),
     /// The names of files, one a line.
-    Found(Vec<FileTarget>),
+    Found(Rc<[FileTarget]>),
     File,
     /// Nothing that can be seen.
     Unknown,
@@ -61,8 +63,10 @@ fn output(simple: &Simple, input: Option<CommandInput>, walk: &Walk<'_>) -> Opti
                 _ => None,
             }
         }
-        "find" => search::found(walk, rest).map(CommandInput::Found),
-        "grep" | "egrep" | "rg" => listed(walk, name.plain()?, rest).map(CommandInput::Found),
+        "find" => search::found(walk, rest).map(|found| CommandInput::Found(found.into())),
+        "grep" | "egrep" | "rg" => {
+            listed(walk, name.plain()?, rest).map(|found| CommandInput::Found(found.into()))
+        }
         _ => None,
     }
 }

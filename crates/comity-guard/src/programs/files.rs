@@ -77,12 +77,15 @@ pub(crate) fn make(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
 /// Programs with an option that names what they write, in one of the usual ways: `-out file`, `--js_out=dir`.
 pub(crate) fn named_output(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let mut rest = call.arguments.iter();
+    let mut in_place = false;
     while let Some(argument) = rest.next() {
         match argument.shown() {
             "-out" | "-keyout" => {
                 rest.next().into_iter().for_each(|file| walk.writes(file, WriteKind::Whole))
             }
+            "--in-place" | "--inplace" | "--write" | "--fix" if in_place => {}
             "--in-place" | "--inplace" | "--write" | "--fix" => {
+                in_place = true;
                 let is_path = |operand: &&Argument| operand.shown().contains(['/', '.']);
                 call.given
                     .operands

@@ -3,6 +3,7 @@
 use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
 use crate::effects::{FileTarget, GitCommit};
+use crate::limits::EFFECTS_MAX;
 
 pub(crate) fn git_add(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if call.given.has(&["n", "dry-run"]) {
@@ -10,7 +11,11 @@ pub(crate) fn git_add(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
     let everything = call.given.operands.is_empty() || call.given.has(&["pathspec-from-file", "p", "i"]);
     let added = if everything { all(walk) } else { targets(walk, &call.given.operands) };
-    walk.staged.extend(added);
+    // Each commit behind it has all of this in it.
+    match walk.staged.len() + added.len() <= EFFECTS_MAX {
+        true => walk.staged.extend(added),
+        false => walk.staged = all(walk),
+    }
 }
 
 pub(crate) fn git_commit(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
@@ -29,7 +34,7 @@ pub(crate) fn git_commit(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
         true => all(walk),
         false => targets(walk, &given.operands),
     };
-    if staged {
+    if staged && walk.spends(walk.staged.len()) {
         paths.extend(walk.staged.iter().cloned());
     }
     walk.found.commit(GitCommit { of, staged, tracked: given.has(&["a", "all"]), paths });

@@ -15,6 +15,9 @@ impl Walk<'_> {
     /// What is written to a link is written to where it leads.
     pub(super) fn through_links(&mut self) {
         for (link, to) in std::mem::take(&mut self.links) {
+            if !self.spends(self.found.writes.len()) {
+                return;
+            }
             let is_through = |write: &&Write| {
                 let changes = matches!(
                     write.how,

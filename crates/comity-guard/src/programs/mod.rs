@@ -16,6 +16,7 @@ mod git_versions;
 mod grep;
 mod inplace;
 mod links;
+mod moves;
 mod names;
 mod patches;
 mod runners;
@@ -70,6 +71,7 @@ impl From<shell::ParseProblem> for Unknown {
         match problem {
             shell::ParseProblem::TooLong => Unknown::Bound("the command is too long"),
             shell::ParseProblem::TooDeep => Unknown::Bound("the command is nested too deep"),
+            shell::ParseProblem::TooMuchAhead => Unknown::Bound("the command has too many parentheses"),
             shell::ParseProblem::Unterminated(_) | shell::ParseProblem::Unexpected(_) => {
                 Unknown::Unreadable(problem.to_string())
             }

@@ -91,7 +91,7 @@ fn applied(walk: &mut Walk<'_>, writes: Result<Vec<Write>, Malformed>) {
                 let argument = match target {
                     FileTarget::Path(path) if path.contains(['$', '`']) => Argument::unclear(&path, false),
                     FileTarget::Path(path) => Argument::Plain(path),
-                    other => Argument::Found(vec![other]),
+                    other => Argument::Found([other].into()),
                 };
                 for target in walk.base.targets(&argument) {
                     walk.found.write(Write { target, how, content: content.clone() });

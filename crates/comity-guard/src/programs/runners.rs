@@ -1,5 +1,7 @@
 //! Programs that start other programs.
 
+use std::rc::Rc;
+
 use super::feed::CommandInput;
 use super::search::filled;
 use super::shells::line_of;
@@ -72,14 +74,14 @@ pub(crate) fn script(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
 /// `xargs`, which gives what it reads to another program.
 pub(crate) fn xargs(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
-    let found = match call.feed {
-        CommandInput::Found(targets) => targets.clone(),
+    let found: Rc<[FileTarget]> = match call.feed {
+        CommandInput::Found(targets) => Rc::clone(targets),
         CommandInput::Text(text) => {
             let names = text.split_whitespace().map(|name| Argument::Plain(name.to_owned()));
             names.flat_map(|name| walk.base.targets(&name)).collect()
         }
         CommandInput::File | CommandInput::Unknown => {
-            vec![FileTarget::Unclear("what xargs reads".to_owned())]
+            [FileTarget::Unclear("what xargs reads".to_owned())].into()
         }
     };
     let mark = given.value(&["I", "J", "replace"]).and_then(Argument::plain);

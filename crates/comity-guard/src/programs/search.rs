@@ -1,5 +1,7 @@
 //! `find`, which names files for itself and for others.
 
+use std::rc::Rc;
+
 use super::feed::CommandInput;
 use super::walk::{ProgramCall, Walk, below};
 use crate::arguments::{Argument, as_glob};
@@ -14,12 +16,13 @@ const LISTING: [&str; 4] = ["-fprint", "-fprint0", "-fls", "-fprintf"];
 
 pub(crate) fn find(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let Some(found) = found(walk, call.arguments) else { return };
+    let found: Rc<[FileTarget]> = found.into();
     let mut rest = call.arguments;
     while let Some((word, behind)) = rest.split_first() {
         rest = behind;
         let word = word.plain().unwrap_or_default();
         if word == "-delete" {
-            for target in &found {
+            for target in found.iter() {
                 walk.write(target.clone(), WriteKind::Delete);
             }
         }
@@ -37,9 +40,9 @@ pub(crate) fn find(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
 }
 
 /// An argument of another program, in which `mark` stands for what was found.
-pub(super) fn filled(word: &Argument, mark: &str, found: &[FileTarget]) -> Argument {
+pub(super) fn filled(word: &Argument, mark: &str, found: &Rc<[FileTarget]>) -> Argument {
     match word {
-        Argument::Plain(text) if text == mark => Argument::Found(found.to_vec()),
+        Argument::Plain(text) if text == mark => Argument::Found(Rc::clone(found)),
         Argument::Plain(text) if !mark.is_empty() && text.contains(mark) => Argument::unclear(text, false),
         other => other.clone(),
     }

@@ -2,11 +2,15 @@
 
 use super::base::{CallDirs, CommandDir};
 use super::feed::CommandInput;
+use super::moves::{moves, script_moves};
 use super::runners;
 use super::strangers::versioned;
-use crate::arguments::{Argument, KnownVariables, of_word};
+use crate::arguments::{Argument, KnownVariables, ReadingEffort, of_word};
 use crate::effects::{Effects, FileTarget, Read, Unknown, Write, WriteKind};
-use crate::limits::{EFFECTS_MAX, VARIABLES_MAX, WALK_NESTING_MAX};
+use crate::limits::{
+    BRACE_WORDS_MAX, EFFECTS_MAX, EXPANSION_BYTES_MAX, PATH_BYTES_MAX, READING_STEP_UNITS, VARIABLES_MAX,
+    WALK_NESTING_MAX,
+};
 use crate::shell::syntax::{Body, Command, Joint, Operator, Pipeline, Redirect, Script, Simple, Word};
 use crate::shell::{self, Parsed};
 use crate::table::{self, EffectGuess, ParsedArguments, Program};
@@ -27,6 +31,7 @@ pub(crate) struct Walk<'p> {
     /// What `git add` has staged in this line.
     pub(super) staged: Vec<FileTarget>,
     depth: usize,
+    effort: ReadingEffort,
 }
 
 /// A program with its arguments.
@@ -51,19 +56,22 @@ impl<'p> Walk<'p> {
             variables: vec![("PWD".to_owned(), vec![".".to_owned()])],
             staged: Vec::new(),
             depth: 0,
+            effort: ReadingEffort::new(),
         }
     }
 
     /// What words stand for here.
     pub(super) fn arguments(&self, words: &[Word]) -> Vec<Argument> {
-        let known = KnownVariables { home: self.home, variables: &self.variables };
+        let known = KnownVariables { home: self.home, variables: &self.variables, effort: &self.effort };
         words.iter().flat_map(|word| of_word(word, known)).collect()
     }
 
     /// Notes the values of a variable; none if nobody knows.
     pub(super) fn set(&mut self, name: &str, values: Vec<String>) {
         self.variables.retain(|(known, _)| known != name);
-        if !values.is_empty() && self.variables.len() < VARIABLES_MAX {
+        let bytes: usize = values.iter().map(String::len).sum();
+        let is_followed = (1..=BRACE_WORDS_MAX).contains(&values.len()) && bytes <= EXPANSION_BYTES_MAX;
+        if is_followed && self.variables.len() < VARIABLES_MAX {
             self.variables.push((name.to_owned(), values));
         }
     }
@@ -78,8 +86,20 @@ impl<'p> Walk<'p> {
         self.set(name, values.unwrap_or_default());
     }
 
+    /// Takes units of the effort that reading may take, besides those for a step; says so when there are none left.
+    pub(crate) fn spends(&mut self, units: usize) -> bool {
+        let is_left = self.effort.spend(units.saturating_add(READING_STEP_UNITS)) && !self.effort.is_spent();
+        if !is_left {
+            self.found.note(Unknown::Bound("the command stands for too much"));
+        }
+        is_left
+    }
+
     /// Reads a line as a shell would.
     pub(crate) fn line(&mut self, line: &str) {
+        if !self.spends(line.len()) {
+            return;
+        }
         let parsed = shell::parse(line);
         self.script(&parsed, &parsed.script);
         if let Some(problem) = parsed.problem {
@@ -110,6 +130,9 @@ impl<'p> Walk<'p> {
     fn steps(&mut self, parsed: &Parsed, script: &Script) {
         let mut instead = false;
         for step in &script.steps {
+            if !self.spends(0) {
+                return;
+            }
             let before = self.base.clone();
             self.step(parsed, step);
             if instead && self.base != before {
@@ -248,6 +271,10 @@ impl<'p> Walk<'p> {
 
     /// What a program with these arguments does.
     pub(crate) fn program(&mut self, arguments: &[Argument], feed: &CommandInput) {
+        let bytes: usize = arguments.iter().map(|argument| argument.shown().len() + READING_STEP_UNITS).sum();
+        if !self.spends(bytes) {
+            return;
+        }
         self.runs(arguments);
         let Some((name, arguments)) = arguments.split_first() else { return };
         let Some(path) = name.plain() else {
@@ -289,12 +316,20 @@ impl<'p> Walk<'p> {
 
     /// Notes that what an argument names is changed.
     pub(crate) fn writes(&mut self, argument: &Argument, how: WriteKind) {
+        if !self.spends(found_count(argument)) {
+            return;
+        }
         for target in self.base.targets(argument) {
             self.write(target, how);
         }
     }
 
     pub(crate) fn write(&mut self, target: FileTarget, how: WriteKind) {
+        if let FileTarget::Path(path) | FileTarget::Glob(path) | FileTarget::Below(path) = &target
+            && path.len() > PATH_BYTES_MAX
+        {
+            return self.found.note(Unknown::Bound("a path is too long"));
+        }
         if let FileTarget::Path(path) = &target {
             let is_descriptor = path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
             if path.is_empty() || is_descriptor || NO_FILES.contains(&path.as_str()) {
@@ -306,12 +341,18 @@ impl<'p> Walk<'p> {
 
     /// Notes that a directory and all below it is changed.
     pub(crate) fn writes_below(&mut self, directory: &Argument, how: WriteKind) {
+        if !self.spends(found_count(directory)) {
+            return;
+        }
         for target in self.base.targets(directory) {
             self.write(below(target), how);
         }
     }
 
     pub(crate) fn reads(&mut self, argument: &Argument, whole: bool) {
+        if !self.spends(found_count(argument)) {
+            return;
+        }
         for target in self.base.targets(argument) {
             match target {
                 FileTarget::Path(path) if NO_FILES.contains(&path.as_str()) => {}
@@ -328,6 +369,14 @@ impl<'p> Walk<'p> {
     /// Says that a program does more than can be seen.
     pub(crate) fn unknown(&mut self, why: Unknown) {
         self.found.note(why);
+    }
+}
+
+/// How many paths another program has found for an argument.
+fn found_count(argument: &Argument) -> usize {
+    match argument {
+        Argument::Found(targets) => targets.len().saturating_mul(READING_STEP_UNITS),
+        Argument::Plain(_) | Argument::Glob(_) | Argument::Unclear(_) | Argument::Pipe => 0,
     }
 }
 
@@ -348,36 +397,4 @@ pub(crate) fn below(target: FileTarget) -> FileTarget {
 fn is_descriptor(target: &Argument) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     target.plain().is_some_and(|text| text == "-" || digits(text.strip_suffix('-').unwrap_or(text)))
-}
-
-fn script_moves(script: &Script) -> bool {
-    script.steps.iter().flat_map(|step| &step.pipeline).any(moves)
-}
-
-/// Whether a command may change the directory of the shell that runs it.
-fn moves(command: &Command) -> bool {
-    match &command.body {
-        Body::Simple(simple) => {
-            let words = simple.words.iter().map(Word::literal);
-            let mut words = words.skip_while(|word| matches!(word.as_deref(), Some("command" | "builtin")));
-            let may_move = |word: Option<String>| {
-                word.is_none_or(|word| word.contains("cd") || word.contains("pushd") || word.contains("popd"))
-            };
-            match words.next().flatten().as_deref() {
-                Some("cd" | "pushd" | "popd") => true,
-                Some("eval") => words.any(may_move),
-                _ => false,
-            }
-        }
-        Body::Group(script) => script_moves(script),
-        Body::If { arms, otherwise } => {
-            let arms = arms.iter().flat_map(|arm| [&arm.condition, &arm.body]);
-            arms.chain(otherwise).any(script_moves)
-        }
-        Body::While(arm) => script_moves(&arm.condition) || script_moves(&arm.body),
-        Body::For { body, .. } => script_moves(body),
-        Body::Case { arms, .. } => arms.iter().any(|arm| script_moves(&arm.body)),
-        Body::Function { body, .. } => moves(body),
-        Body::Subshell(_) | Body::Test(_) | Body::Arithmetic(_) => false,
-    }
 }

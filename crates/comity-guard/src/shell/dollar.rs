@@ -4,6 +4,7 @@ use super::ParseProblem;
 use super::parser::{Parser, ScriptEnd};
 use super::syntax::{Part, Script};
 use super::words::Pieces;
+use crate::limits::LOOKAHEAD_BYTES_MAX;
 
 impl Parser<'_> {
     /// Reads what a `$` begins.
@@ -87,11 +88,16 @@ impl Parser<'_> {
     }
 
     /// Whether what stands `ahead` ends with `))` like arithmetic, and not like a subshell in a substitution.
-    pub(super) fn is_arithmetic(&self, ahead: usize) -> bool {
+    pub(super) fn is_arithmetic(&mut self, ahead: usize) -> bool {
         let bytes = self.text.as_bytes();
         let mut at = self.at + ahead;
         let mut open = 2;
         while let Some(byte) = bytes.get(at) {
+            self.ahead += 1;
+            if self.ahead > LOOKAHEAD_BYTES_MAX {
+                self.problem.get_or_insert(ParseProblem::TooMuchAhead);
+                return false;
+            }
             match byte {
                 b'\\' => at += 1,
                 b'(' => open += 1,

@@ -43,6 +43,8 @@ pub enum ParseProblem {
     TooLong,
     /// Something is nested deeper than [`NESTING_MAX`].
     TooDeep,
+    /// To tell what its parentheses are, too much would be read twice.
+    TooMuchAhead,
     /// Something was begun and not ended; what.
     Unterminated(&'static str),
     /// There is something that does not belong where it is; at which byte.
@@ -54,6 +56,7 @@ impl fmt::Display for ParseProblem {
         match self {
             ParseProblem::TooLong => write!(f, "it is longer than {COMMAND_BYTES_MAX} bytes"),
             ParseProblem::TooDeep => write!(f, "it is nested deeper than {NESTING_MAX} levels"),
+            ParseProblem::TooMuchAhead => f.write_str("its parentheses are too many"),
             ParseProblem::Unterminated(what) => write!(f, "{what} does not end"),
             ParseProblem::Unexpected(at) => write!(f, "what stands at byte {at} does not belong there"),
         }

@@ -17,6 +17,8 @@ pub(super) struct Parser<'t> {
     /// A problem that ends nothing: the shell, too, goes on.
     pub(super) problem: Option<ParseProblem>,
     pub(super) differs: Option<&'static str>,
+    /// Bytes that were read ahead, and will be read again.
+    pub(super) ahead: usize,
 }
 
 /// A here-document that was announced.
@@ -40,7 +42,7 @@ pub(super) enum ScriptEnd {
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Parser<'t> {
         let (waiting, documents) = (Vec::new(), Vec::new());
-        Parser { text, at: 0, depth: 0, waiting, documents, problem: None, differs: None }
+        Parser { text, at: 0, depth: 0, waiting, documents, problem: None, differs: None, ahead: 0 }
     }
 
     /// Notes something that not every shell reads alike.

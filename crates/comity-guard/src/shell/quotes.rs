@@ -110,6 +110,7 @@ impl<'t> Parser<'t> {
     fn reread(&mut self, text: &str) -> Result<Script, ParseProblem> {
         let mut inner = Parser::new(text);
         inner.depth = self.depth;
+        inner.ahead = self.ahead;
         inner.documents = std::mem::take(&mut self.documents);
         let parsed = inner.parse();
         self.documents = parsed.documents;

@@ -117,9 +117,11 @@ impl Parser<'_> {
     fn expanded(&mut self, text: &str) -> Vec<Script> {
         let mut inner = Parser::new(text);
         inner.depth = self.depth;
+        inner.ahead = self.ahead;
         inner.documents = std::mem::take(&mut self.documents);
         let outcome = inner.expansions();
         self.documents = inner.documents;
+        self.ahead = inner.ahead;
         match outcome {
             Ok(scripts) => scripts,
             Err(problem) => {

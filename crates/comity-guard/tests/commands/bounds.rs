@@ -1,8 +1,8 @@
 //! What is too long, too deep or no command line at all; and what no text may do.
 
-use comity_guard::limits::{COMMAND_BYTES_MAX, EFFECTS_MAX, NESTING_MAX};
-use comity_guard::programs::{CallDirs, effects};
-use comity_guard::{Effects, Unknown, shell};
+use comity_guard::limits::{COMMAND_BYTES_MAX, EFFECTS_MAX, EXPANSION_BYTES_MAX, NESTING_MAX};
+use comity_guard::programs::{CallDirs, commands, effects};
+use comity_guard::{Effects, FileTarget, Unknown, shell};
 use proptest::prelude::*;
 
 use super::{check, seen};
@@ -41,18 +41,109 @@ fn bounds() {
     assert_eq!(effects(&deep(NESTING_MAX), &CallDirs::default()).writes.len(), 1);
     assert_eq!(unknown(&deep(NESTING_MAX + 1)), Some(Unknown::Bound("the command is nested too deep")));
     assert_eq!(unknown(&"(".repeat(100_000)), Some(Unknown::Bound("the command is nested too deep")));
-    assert_eq!(unknown(&"sudo ".repeat(40_000)), Some(Unknown::Bound("the command is nested too deep")));
+    assert_eq!(unknown(&"sudo ".repeat(1_000)), Some(Unknown::Bound("the command is nested too deep")));
+    assert_eq!(unknown(&"sudo ".repeat(40_000)), Some(Unknown::Bound("the command stands for too much")));
     let long = format!("rm {}", "x".repeat(COMMAND_BYTES_MAX));
     assert_eq!(unknown(&long), Some(Unknown::Bound("the command is too long")));
     let many: Effects = effects(&"rm x;".repeat(EFFECTS_MAX + 1), &CallDirs::default());
     assert_eq!(many.unknown, Some(Unknown::Bound("too many writes")));
 }
 
+/// What a line stands for, in bytes: every path and every command of it.
+fn stands_for(line: &str) -> usize {
+    let found = effects(line, &CallDirs::default());
+    let commands = commands(line);
+    let paths: usize = found.writes.iter().map(|write| write.to_string().len()).sum();
+    let reads: usize = found.reads.iter().map(|read| read.path.len()).sum();
+    let staged: usize =
+        found.commits.iter().flat_map(|commit| &commit.paths).map(|path| path.to_string().len()).sum();
+    let words: usize = commands.parts.iter().flatten().flatten().map(String::len).sum();
+    paths + reads + staged + words
+}
+
+/// Short lines that double what they stand for with each step are read no further than a bound, and that is said.
+#[test]
+fn what_grows_is_bounded() {
+    let too_much = Some(Unknown::Bound("the command stands for too much"));
+    let unknown = |command: &str| effects(command, &CallDirs::default()).unknown;
+    for doublings in [14, 16, 40, 4_000] {
+        for step in ["a=$a$a;", "a=${a}${a};", "a=\"$a$a\";", "export a=$a$a;", "for a in $a$a; do :; done;"]
+        {
+            let line = format!("a=xx;{}echo > $a; rm $a", step.repeat(doublings));
+            let size = stands_for(&line);
+            assert!(size <= 8 * EXPANSION_BYTES_MAX + 16 * line.len(), "{step} {doublings}: {size}");
+            let written = effects(&line, &CallDirs::default()).writes;
+            assert!(
+                written.iter().all(|write| matches!(write.target, FileTarget::Unclear(_))),
+                "{step} {doublings}"
+            );
+        }
+    }
+    // What it comes to within the bound is known, as ever.
+    check(&[("a=x;a=$a$a;a=$a$a;echo > $a", "write xxxx")]);
+    // Two commands of which each is two commands, and so on.
+    let evals = |levels: usize| -> String {
+        let names: Vec<String> = (0..levels).map(|level| format!("v{level}")).collect();
+        let sets = names
+            .windows(2)
+            .map(|pair| format!("{}='{{eval,${}}};{{eval,${}}}';", pair[0], pair[1], pair[1]));
+        format!("{}{}='rm;rm';eval $v0", sets.collect::<String>(), names[levels - 1])
+    };
+    assert_eq!(unknown(&evals(28)), too_much);
+    // What one command finds, many times over as what others are given.
+    let many = |word: &str, count: usize| format!("{word} ").repeat(count);
+    let given = many("a", 20_000);
+    for line in [
+        format!("find {given} -exec rm {} ;", many("{}", 20_000)),
+        format!("echo {given} | xargs -I{{}} rm {}", many("{}", 20_000)),
+        many("{1..64}", 20_000),
+        format!("prettier {}{}", many("./a", 20_000), many("--write", 10_000)),
+    ] {
+        let why = unknown(&line);
+        assert!(matches!(why, Some(Unknown::Bound(_))), "{}: {why:?}", &line[..20]);
+    }
+    let long = "d".repeat(100_000);
+    assert!(stands_for(&format!("cp {} {long}", many("a", 50_000))) < 2 * COMMAND_BYTES_MAX);
+    assert!(
+        stands_for(&format!("git add {}; {}", many("abc", 20_000), "git commit;".repeat(9_000)))
+            < 64 * COMMAND_BYTES_MAX
+    );
+    // No path is as long as this one: nothing is there, and nothing is said to be there.
+    let deep = format!("{}{}", "cd ddddddddd;".repeat(1_000), ">a;".repeat(EFFECTS_MAX));
+    assert!(stands_for(&deep) < COMMAND_BYTES_MAX, "{}", stands_for(&deep));
+}
+
 /// Texts at which a reader that goes back would take minutes; each is as long as a command may be.
 #[test]
 fn time_is_linear() {
     let pieces = [
-        "$((", "$(", "`", "{", "[", "${", "\"$(", "<<A ", "<<A\n", "((", "a;", ">a ", "{a,", "[[ ", "'", "\\",
+        "$((",
+        "$(",
+        "`",
+        "{",
+        "[",
+        "${",
+        "\"$(",
+        "<<A ",
+        "<<A\n",
+        "((",
+        "a;",
+        ">a ",
+        "{a,",
+        "[[ ",
+        "'",
+        "\\",
+        "a\"b\"",
+        "$(('((((' ) );",
+        "{1..1}",
+        "{1..64} ",
+        "$a",
+        "a=x;",
+        "for a in 1 2 3; do ",
+        "<<<a ",
+        "`a`",
+        "${a//a/b}",
+        "*",
     ];
     for piece in pieces {
         let text = piece.repeat(COMMAND_BYTES_MAX / piece.len());
