@@ -44,8 +44,30 @@ pub trait Responder: Send {
     /// The call waits; [`Engine::give_up`](crate::engine::Engine::give_up) takes it out.
     fn parked(&mut self, _waiting: WaitPlace) {}
 
+    /// Whether somebody reads what is told besides: it is told once.
+    fn is_read(&self) -> bool {
+        true
+    }
+
     /// The output, and what the calling agent has to be told besides.
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
+}
+
+/// Hears the output of a call that a program makes for itself: nobody reads it.
+struct UnreadOutput(Box<dyn Responder>);
+
+impl Responder for UnreadOutput {
+    fn parked(&mut self, waiting: WaitPlace) {
+        self.0.parked(waiting);
+    }
+
+    fn is_read(&self) -> bool {
+        false
+    }
+
+    fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        self.0.respond(output, notices);
+    }
 }
 
 /// A call that may be asked.
@@ -63,6 +85,9 @@ impl Application {
                 return responder.respond(Err(refusal.into()), vec![]);
             }
         };
+        // Whoever becomes known by it is told with its first call of its own.
+        let is_read = entry.lets_in.is_none() || entry.audience != Audience::Internal;
+        let responder = if is_read { responder } else { Box::new(UnreadOutput(responder)) };
         match entry.pace {
             Pace::Quick => self.run(entry, &caller, input, text, responder),
             Pace::Long => {
@@ -174,7 +199,8 @@ impl Application {
         responder: Box<dyn Responder>,
         output: Result<Rendered, Failure>,
     ) {
-        responder.respond(output, self.notices_for(asker));
+        let notices = if responder.is_read() { self.notices_for(asker) } else { vec![] };
+        responder.respond(output, notices);
     }
 
     /// Takes a call and waits for its output, for doors that have a thread to spend.
