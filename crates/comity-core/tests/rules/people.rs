@@ -244,6 +244,24 @@ fn a_team_is_a_wish_unless_the_human_or_a_leader_says_so() {
 }
 
 #[test]
+fn whoever_leads_a_team_admits_who_asked_for_it_and_who_is_below() {
+    let mut scene = Scene::new();
+    let (ann, cat, dan) = (Principal::Agent(id(1)), Principal::Agent(id(2)), Principal::Agent(id(4)));
+    scene.join(person(), 2, "cat", None).expect("joined");
+    scene.ask(ann, Ask::Team(TeamAsk::Create { name: "green".into(), purpose: None })).expect("a team");
+    let admit = |agent| Ask::Team(TeamAsk::Admit { agent: id(agent), team: Some("green".into()) });
+    scene.join(cat, 3, "helper", Some("green")).expect("started by cat, and asks for green");
+    assert_eq!(scene.ask(cat, admit(3)).expect_err("refused").code(), "not_allowed", "cat does not lead it");
+    scene.ask(ann, admit(3)).expect("it asked for her team");
+    assert_eq!(scene.team_of(3), (Some("green"), None));
+    scene.join(ann, 4, "dan", None).expect("joined");
+    scene.join(dan, 5, "eve", None).expect("joined");
+    scene.ask(ann, admit(5)).expect("she leads who leads it");
+    assert_eq!(scene.ask(ann, admit(2)).expect_err("refused").code(), "not_allowed", "cat did not ask");
+    assert_eq!(scene.ask(ann, admit(1)).expect_err("refused").code(), "not_allowed", "nor herself");
+}
+
+#[test]
 fn a_process_is_one_agents() {
     let mut scene = Scene::new();
     scene.join(present(), 2, "bob", None).expect("joined");
