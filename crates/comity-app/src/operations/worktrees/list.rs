@@ -36,6 +36,18 @@ pub struct WorktreeList {
     pub leftovers: Vec<String>,
     /// How many are ready for the next who asks.
     pub ready: usize,
+    /// Merges that wait to be taken where their branch is checked out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WaitingMerge>,
+}
+
+/// A merge that is made, and not in its branch yet.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WaitingMerge {
+    /// The branch that it is for.
+    pub target: String,
+    /// What to run.
+    pub command: String,
 }
 
 /// One worktree.
@@ -63,6 +75,18 @@ pub struct TrashView {
     /// Its name, if it had one.
     pub slug: Option<String>,
     pub path: String,
+}
+
+impl WaitingMerge {
+    pub(in crate::operations) fn of(waiting: comity_git::worktree::WaitingMerge) -> WaitingMerge {
+        WaitingMerge { target: waiting.target.as_str().to_owned(), command: waiting.command }
+    }
+}
+
+impl fmt::Display for WaitingMerge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a merge into {} waits; take it with: {}", self.target, self.command)
+    }
 }
 
 impl Operation for ListWorktrees {
@@ -109,6 +133,7 @@ impl Operation for ListWorktrees {
             trash_total: trashed.len(),
             leftovers: leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())).collect(),
             ready: driver.ready().map_err(failure)?,
+            waiting: driver.waiting_merges().map_err(failure)?.into_iter().map(WaitingMerge::of).collect(),
         }))
     }
 }
@@ -151,6 +176,7 @@ impl fmt::Display for WorktreeList {
                 next_call::<WorktreeRestore>([("slug", (*name).into())])
             ));
         }
+        lines.extend(self.waiting.iter().map(ToString::to_string));
         lines.extend(self.leftovers.iter().map(|left| format!("left by a crash: {left}")));
         match lines.is_empty() {
             true => f.write_str(&format!(
