@@ -49,7 +49,7 @@ fn all() -> Vec<Refusal> {
             waiting: 1,
         });
         all.push(Refusal::WaitTimedOut { waited: Millis(5), holders: holders.clone() });
-        all.push(Refusal::NotHeld { path: path(), holders: holders.clone() });
+        all.push(Refusal::NotHeld { path: path(), yours: vec![], holders: holders.clone() });
         all.push(Refusal::StaleFence { path: path(), holders });
     }
     for names in [vec!["ann".to_owned()], vec!["ann".to_owned(), "bob".to_owned()]] {

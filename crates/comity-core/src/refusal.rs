@@ -7,7 +7,7 @@ use std::fmt;
 use crate::display::visible;
 use crate::ids::AgentId;
 use crate::limits::HOLDERS_SHOWN_MAX;
-use crate::next_call::call;
+use crate::next_call::{Argument, call};
 use crate::people::{CHANGES_TOKENS, PASSPHRASE_MISSING};
 use crate::pools::PoolUse;
 use crate::time::Millis;
@@ -46,7 +46,9 @@ pub enum Refusal {
     NotHeld {
         /// The path as it was given.
         path: String,
-        /// Who does, if anybody.
+        /// What of it, or around it, the caller does hold.
+        yours: Vec<String>,
+        /// Who else holds it, if anybody.
         holders: Vec<HolderView>,
     },
     /// A guarded act with a fence that is not the current one.
@@ -227,6 +229,9 @@ impl Refusal {
                 "you have all there is; give back one of yours first".into()
             }
             Refusal::Deadlock(_) => "release what the others wait for, then ask again".into(),
+            Refusal::NotHeld { yours, .. } if !yours.is_empty() => {
+                format!("to give that up: {}", call("unlock", [("paths", Argument::List(yours.clone()))]))
+            }
             Refusal::NotHeld { holders, .. } if holders.is_empty() => {
                 format!("see what is held with: {}", call("locks", []))
             }
@@ -323,10 +328,15 @@ impl fmt::Display for Refusal {
             }
             Refusal::WaitCancelled => f.write_str("the wait was given up"),
             Refusal::Deadlock(cycle) => write!(f, "waiting would be a deadlock: {cycle}"),
-            Refusal::NotHeld { path, holders } if holders.is_empty() => {
+            Refusal::NotHeld { path, yours, .. } if !yours.is_empty() => {
+                write!(f, "you have no lock on {path} itself: you hold {}", yours.join(", "))
+            }
+            Refusal::NotHeld { path, holders, .. } if holders.is_empty() => {
                 write!(f, "{path} is not locked, by you or anybody else")
             }
-            Refusal::NotHeld { path, holders } => write!(f, "you hold no lock on {path}: {}", list(holders)),
+            Refusal::NotHeld { path, holders, .. } => {
+                write!(f, "you hold no lock on {path}: {}", list(holders))
+            }
             Refusal::StaleFence { path, holders } if holders.is_empty() => {
                 write!(f, "your lock on {path} is no longer held")
             }

@@ -27,6 +27,7 @@ pub use invariants::check;
 use lapse::inspected;
 pub(crate) use lapse::{lapse, left_behind, time_out, waits_ended};
 use orphans::{adopt, put_aside};
+pub use release::meant_by;
 use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;
 pub(crate) use table::{restore, watch_held_by};

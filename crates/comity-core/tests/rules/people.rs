@@ -182,7 +182,7 @@ fn nobody_changes_anything() {
     let before = Snapshot::of(&scene.world);
     for ask in decisions().into_iter().chain([
         lock("src/b.rs"),
-        Ask::Lock(LockAsk::UnlockAll),
+        Ask::Lock(LockAsk::UnlockAll { project: None }),
         Ask::Notice(NoticeAsk::Take),
     ]) {
         let refused = scene.ask(Principal::Nobody, ask.clone()).expect_err("refused");
