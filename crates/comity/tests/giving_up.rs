@@ -6,7 +6,6 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::json;
 use support::{Place, Ran};
 
 /// Another repository of the same server.

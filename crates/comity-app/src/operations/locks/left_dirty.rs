@@ -36,7 +36,12 @@ impl WrittenUnder {
         let mut written = BTreeMap::new();
         for lock in locks {
             let Some(project) = world.projects.get(&lock.wanted.project) else { continue };
-            if lock.wanted.mode == LockMode::Exclusive && may_be_written(lock, now) {
+            // Whoever has a worktree besides may have written there.
+            let has_another = || {
+                let own = world.worktrees.of(lock.wanted.project).filter(|tree| tree.owner == lock.holder);
+                own.into_iter().any(|tree| Some(&*tree.tree.path) != lock.wanted.worktree.as_deref())
+            };
+            if lock.wanted.mode == LockMode::Exclusive && (may_be_written(lock, now) || has_another()) {
                 written.insert(lock.fence, (project.clone(), lock.clone(), is_in(world, lock)));
             }
         }
