@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use comity_core::display::visible;
 use comity_core::next_call::NextCall;
 use comity_core::paths::Alternative;
 use comity_core::projects::ProjectAsk;
@@ -152,9 +153,42 @@ impl PathBase {
         self.repository.resolve(&self.cwd, path)
     }
 
-    /// What several words mean here.
+    /// What several words mean here, each of them one path.
     pub fn resolve_all(&self, paths: &[String]) -> Result<Vec<PathPattern>, Refusal> {
-        paths.iter().map(|path| self.resolve(path)).collect()
+        paths.iter().map(|path| self.refuse_list(path).and_then(|()| self.resolve(path))).collect()
+    }
+
+    /// Refuses several paths in one word: `src/a.rs,src/b.rs` would be a file of that name.
+    fn refuse_list(&self, text: &str) -> Result<(), Refusal> {
+        let mut depth = 0;
+        let mut commas = Vec::new();
+        for (at, byte) in text.bytes().enumerate() {
+            match byte {
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
+                b',' if depth <= 0 => commas.push(at),
+                _ => {}
+            }
+        }
+        let Some(last) = commas.last().copied() else { return Ok(()) };
+        let name_end = text[last..].find('/').map_or(text.len(), |slash| last + slash);
+        if self.cwd.join(&text[..name_end]).symlink_metadata().is_ok() {
+            return Ok(());
+        }
+        let starts = std::iter::once(0).chain(commas.iter().map(|comma| comma + 1));
+        let ends = commas.iter().copied().chain([text.len()]);
+        let parts: Vec<&str> = starts
+            .zip(ends)
+            .map(|(start, end)| text[start..end].trim())
+            .filter(|part| !part.is_empty())
+            .collect();
+        Err(Refusal::bad_input(
+            format!("{} is one path, and there is no such file", visible(text)),
+            format!(
+                "name each by itself, such as: {}; where a flag takes them, repeat the flag",
+                visible(&parts.join(" "))
+            ),
+        ))
     }
 
     /// The path, if nothing is there: up to the first wildcard, for a glob.

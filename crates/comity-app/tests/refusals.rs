@@ -41,9 +41,15 @@ fn all() -> Vec<Refusal> {
     let mut all = Vec::new();
     for holders in holders {
         let path = || "src/a b.rs".to_owned();
-        all.push(Refusal::Locked { path: path(), holders: holders.clone(), waiting: 1 });
+        all.push(Refusal::Locked {
+            path: path(),
+            also: vec![],
+            asked: vec![],
+            holders: holders.clone(),
+            waiting: 1,
+        });
         all.push(Refusal::WaitTimedOut { waited: Millis(5), holders: holders.clone() });
-        all.push(Refusal::NotHeld { path: path(), holders: holders.clone() });
+        all.push(Refusal::NotHeld { path: path(), yours: vec![], holders: holders.clone() });
         all.push(Refusal::StaleFence { path: path(), holders });
     }
     for names in [vec!["ann".to_owned()], vec!["ann".to_owned(), "bob".to_owned()]] {

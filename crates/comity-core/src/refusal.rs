@@ -7,7 +7,8 @@ use std::fmt;
 use crate::calls;
 use crate::display::visible;
 use crate::ids::AgentId;
-use crate::next_call::call;
+use crate::limits::HOLDERS_SHOWN_MAX;
+use crate::next_call::{Argument, call};
 use crate::people::{CHANGES_TOKENS, PASSPHRASE_MISSING};
 use crate::pools::PoolUse;
 use crate::time::Millis;
@@ -23,6 +24,10 @@ pub enum Refusal {
     Locked {
         /// The path as it was asked for.
         path: String,
+        /// What else of it is not free.
+        also: Vec<String>,
+        /// All that was asked for, if that was more than the path.
+        asked: Vec<String>,
         /// Who stands in the way.
         holders: Vec<HolderView>,
         /// How many asks wait for the same.
@@ -42,7 +47,9 @@ pub enum Refusal {
     NotHeld {
         /// The path as it was given.
         path: String,
-        /// Who does, if anybody.
+        /// What of it, or around it, the caller does hold.
+        yours: Vec<String>,
+        /// Who else holds it, if anybody.
         holders: Vec<HolderView>,
     },
     /// A guarded act with a fence that is not the current one.
@@ -213,8 +220,11 @@ impl Refusal {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            Refusal::Locked { path, holders, .. } => next_step(holders, Some(path)),
-            Refusal::WaitTimedOut { holders, .. } => next_step(holders, None),
+            Refusal::Locked { path, asked, holders, .. } => match asked.is_empty() {
+                true => next_step(holders, std::slice::from_ref(path)),
+                false => next_step(holders, asked),
+            },
+            Refusal::WaitTimedOut { holders, .. } => next_step(holders, &[]),
             Refusal::WaitCancelled => "ask again when you need it".into(),
             Refusal::Deadlock(cycle) if cycle.names.len() == 1 => {
                 "you have all there is; give back one of yours first".into()
@@ -222,6 +232,9 @@ impl Refusal {
             Refusal::Deadlock(_) => {
                 let unlock = call(calls::UNLOCK, [("paths", ["PATH"].into())]);
                 format!("release what the others wait for (a lock: {unlock}), then ask again")
+            }
+            Refusal::NotHeld { yours, .. } if !yours.is_empty() => {
+                format!("to give that up: {}", call(calls::UNLOCK, [("paths", Argument::List(yours.clone()))]))
             }
             Refusal::NotHeld { holders, .. } if holders.is_empty() => {
                 format!("see what is held with: {}", call(calls::LOCKS, []))
@@ -305,10 +318,22 @@ impl fmt::Display for Refusal {
         let list =
             |holders: &[HolderView]| holders.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         match self {
-            Refusal::Locked { path, holders, waiting } => {
-                match &holders[..] {
-                    [one] if one.path == *path && one.state != "waiting" => write!(f, "{one}")?,
-                    _ => write!(f, "{path} is not free: {}", list(holders))?,
+            Refusal::Locked { path, also, holders, waiting, .. } => {
+                let is_named =
+                    |path: &String| holders.iter().any(|one| one.path == *path && one.state != "waiting");
+                let paths: Vec<&String> = std::iter::once(path).chain(also).collect();
+                match holders.len() == paths.len() && paths.iter().all(|path| is_named(path)) {
+                    true => f.write_str(&list(holders))?,
+                    false => {
+                        let shown: Vec<&str> =
+                            paths.iter().take(HOLDERS_SHOWN_MAX).map(|path| path.as_str()).collect();
+                        let is = if paths.len() == 1 { "is" } else { "are" };
+                        let more = match paths.len() - shown.len() {
+                            0 => String::new(),
+                            more => format!(" and {more} more"),
+                        };
+                        write!(f, "{}{more} {is} not free: {}", shown.join(", "), list(holders))?;
+                    }
                 }
                 match waiting {
                     0 => Ok(()),
@@ -322,10 +347,15 @@ impl fmt::Display for Refusal {
             }
             Refusal::WaitCancelled => f.write_str("the wait was given up"),
             Refusal::Deadlock(cycle) => write!(f, "waiting would be a deadlock: {cycle}"),
-            Refusal::NotHeld { path, holders } if holders.is_empty() => {
+            Refusal::NotHeld { path, yours, .. } if !yours.is_empty() => {
+                write!(f, "you have no lock on {path} itself: you hold {}", yours.join(", "))
+            }
+            Refusal::NotHeld { path, holders, .. } if holders.is_empty() => {
                 write!(f, "{path} is not locked, by you or anybody else")
             }
-            Refusal::NotHeld { path, holders } => write!(f, "you hold no lock on {path}: {}", list(holders)),
+            Refusal::NotHeld { path, holders, .. } => {
+                write!(f, "you hold no lock on {path}: {}", list(holders))
+            }
             Refusal::StaleFence { path, holders } if holders.is_empty() => {
                 write!(f, "your lock on {path} is no longer held")
             }

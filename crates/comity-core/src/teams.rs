@@ -150,8 +150,8 @@ fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> R
     })])
 }
 
-/// Whether `who` may let an agent into a team: the human, and whoever leads the team, its own workers and who asked for it and
-/// is nobody else's.
+/// Whether `who` may let an agent into a team: the human, and whoever leads the team, those below it and whoever asked for it.
+/// What its parent leads it in stays its parent's.
 pub(crate) fn may_admit(world: &World, who: Principal, agent: AgentId, team: &str) -> bool {
     let leads_team = match world.teams.get(team) {
         Some(known) => known.lead == who,
@@ -161,11 +161,8 @@ pub(crate) fn may_admit(world: &World, who: Principal, agent: AgentId, team: &st
         let profile = world.agents.get(agent).map(|agent| &agent.profile);
         profile.is_some_and(|profile| profile.wished_team.as_deref() == Some(team))
     };
-    let may_have = match leader_of(world, agent) {
-        Principal::Human => wishes(),
-        leader => leader == who,
-    };
-    who == Principal::Human || (leads_team && may_have && who != Principal::Agent(agent))
+    let may_have = || wishes() || leads(world, who, agent);
+    who == Principal::Human || (leads_team && who != Principal::Agent(agent) && may_have())
 }
 
 fn admit(world: &World, who: Principal, agent: AgentId, team: Option<&str>) -> Result<Vec<Event>, Refusal> {

@@ -15,6 +15,7 @@ mod fair_lock;
 mod fast_path;
 mod git;
 mod hidden;
+mod index_guess;
 mod main_worktree;
 #[cfg(target_os = "linux")]
 mod only_git;
@@ -42,6 +43,7 @@ pub use branch_commits::{BranchCommit, branch_commits};
 pub use checkout::{ChangedPath, Checkout};
 pub use confiner::Confiner;
 pub use git::UnknownState;
+pub use index_guess::looks_changed;
 pub use open_files::raise_open_files;
 pub use patch::{DirtyWorktree, commit_patch, dirty_worktrees};
 pub use refs::{NewCommit, Tips};

@@ -161,7 +161,10 @@ impl Scene<'_> {
                 let spots = self.spots_of(who);
                 Ask::Lock(LockAsk::Unlock { project: spots.0, patterns: spots.1 })
             }
-            54..56 => Ask::Lock(LockAsk::UnlockAll),
+            54..56 => {
+                let project = if self.rng.happens(50) { Some(self.spots_of(who).0) } else { None };
+                Ask::Lock(LockAsk::UnlockAll { project })
+            }
             56..60 => {
                 let (project, patterns) = self.spots_of(who);
                 Ask::Lock(LockAsk::Release { project, patterns, reason: None })

@@ -60,7 +60,7 @@ asks! {
     Ask::Agent(AgentAsk::End { .. }),
     Ask::Lock(LockAsk::Lock { .. }),
     Ask::Lock(LockAsk::Unlock { .. }),
-    Ask::Lock(LockAsk::UnlockAll),
+    Ask::Lock(LockAsk::UnlockAll { .. }),
     Ask::Lock(LockAsk::Release { .. }),
     Ask::Lock(LockAsk::Extend { .. }),
     Ask::Lock(LockAsk::HandOver { .. }),

@@ -16,7 +16,7 @@ use comity_core::teams::TeamAsk;
 use comity_core::{Ask, Asker, Key, Outcome, Principal, Record, Refusal, Timestamp, World, decide};
 use comity_sim::{LIFE_STEPS, RealRules, Rules, Simulation};
 
-const LIVES: u64 = 20;
+const LIVES: u64 = 40;
 /// Every so many asks, all inboxes are gone through.
 const LOOK_EVERY: usize = 5;
 

@@ -60,6 +60,33 @@ fn only_what_is_locked_and_changed_is_committed() {
 }
 
 #[test]
+fn half_a_rename_is_told() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let text: String = (0..40).map(|line| format!("fn number_{line}() {{}}\n")).collect();
+    place.json_as(&ann, &["lock", "src/a.rs", "src/b.rs"]);
+    write(&place, "src/a.rs", &text);
+    place.json_as(&ann, &["commit", "-m", "More"]);
+    // With a change on the way, and an untracked file beside that is another one.
+    fs::remove_file(place.repo.join("src/a.rs")).expect("removed");
+    write(&place, "src/aa.rs", &format!("{text}fn last() {{}}\n"));
+    write(&place, "src/other.rs", "// new\n");
+    let made = place.json_as(&ann, &["commit", "-m", "Rename"]);
+    assert_eq!(made["files"], json!([{"path": "src/a.rs", "change": "deleted"}]));
+    let told = made["warnings"].to_string();
+    assert!(told.contains("src/a.rs was renamed to src/aa.rs, which you have not locked"), "{made}");
+    assert!(told.contains("comity lock src/aa.rs") && !told.contains("other.rs"), "{made}");
+    place.json_as(&ann, &["lock", "src/aa.rs"]);
+    let made = place.json_as(&ann, &["commit", "-m", "The other half"]);
+    assert_eq!(made["warnings"], json!([]), "{made}");
+    // A rename within what is locked is whole.
+    place.json_as(&ann, &["lock", "src/"]);
+    place.git(&["mv", "src/aa.rs", "src/ab.rs"]);
+    let made = place.json_as(&ann, &["commit", "-m", "Again"]);
+    assert_eq!(made["warnings"], json!([]), "{made}");
+}
+
+#[test]
 fn a_plain_commit_by_somebody_else_reverts_nothing() {
     let place = Place::new();
     let ann = place.join(&["ann"]);

@@ -100,3 +100,34 @@ fn what_is_changed_in_a_merge_besides_needs_a_lock_too() {
     assert_ne!(conflict.git(&["show", "HEAD:src/c.rs"]).out, "// slipped in\n", "it is not in the commit");
     assert_eq!(conflict.git(&["diff", "--name-only", "HEAD"]).out.trim(), "src/c.rs", "and not lost");
 }
+
+#[test]
+fn a_conflict_that_is_resolved_to_ones_own_side_is_over_afterwards() {
+    let conflict = ConflictPlace::new();
+    let write_main = |file: &str, text: &str| write(&conflict.place.repo, file, text);
+    // Both sides change src/b.rs, ann deletes src/c.rs and bob changes it, and only bob changes src/d.rs.
+    for (agent, words) in [(&conflict.ann, "// hers\n"), (&conflict.bob, "// his\n")] {
+        conflict.place.json_as(agent, &["lock", "src/b.rs", "src/c.rs", "src/d.rs"]);
+        if agent.token == conflict.ann.token {
+            write(&conflict.tree, "src/b.rs", words);
+            std::fs::remove_file(conflict.tree.join("src/c.rs")).expect("removed");
+            assert_eq!(conflict.ann(&["commit", "-m", "Hers"]).code, 0);
+        } else {
+            ["src/b.rs", "src/c.rs", "src/d.rs"].into_iter().for_each(|file| write_main(file, words));
+            conflict.place.json_as(agent, &["commit", "-m", "His"]);
+        }
+        conflict.place.json_as(agent, &["unlock", "--all"]);
+    }
+    assert_eq!(conflict.git(&["merge", "main"]).code, 1, "it conflicts");
+    assert_eq!(conflict.ann(&["lock", "src/"]).code, 0);
+    // Her own side of every conflict, and of what git could merge, too.
+    conflict.git(&["checkout", "--ours", "src/a.rs", "src/b.rs"]);
+    std::fs::remove_file(conflict.tree.join("src/c.rs")).expect("git left bob's version there");
+    std::fs::remove_file(conflict.tree.join("src/d.rs")).expect("git took it from bob");
+    let made = conflict.ann(&["commit", "-m", "Merge main"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(!made.out.contains("still changed"), "{made:?}");
+    assert_eq!(conflict.git(&["ls-files", "--unmerged"]).out, "");
+    assert_eq!(conflict.git(&["status", "--porcelain"]).out, "", "nothing is left of the merge");
+    assert_eq!(conflict.git(&["diff", "--stat", "HEAD^1", "HEAD"]).out, "", "all as on her side");
+}

@@ -55,6 +55,43 @@ fn leave_work(place: &Place, agent: &Agent, files: &[&str]) {
 }
 
 #[test]
+fn what_one_agent_left_is_put_aside_together() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    leave_work(&place, &ann, &["src/a.rs", "src/b.rs"]);
+    leave_work(&place, &bob, &["src/c.rs"]);
+    let rescued = place.json(&["rescue", "src/a.rs", "src/b.rs", "src/c.rs"]);
+    let kept: Vec<(&Value, &Value)> = rescued["rescued"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|kept| (&kept["ref"], &kept["files"]))
+        .collect();
+    let (hers, his) = (json!(["src/a.rs", "src/b.rs"]), json!(["src/c.rs"]));
+    let (anns, bobs) = (json!("refs/comity/rescue/ann"), json!("refs/comity/rescue/bob"));
+    assert_eq!(kept, [(&anns, &hers), (&bobs, &his)], "{rescued}");
+    assert_eq!(place.json(&["locks"])["locks"], json!([]));
+    assert_eq!(read(&place, "src/a.rs"), "fn main() {}\n");
+}
+
+#[test]
+fn the_command_that_gets_work_back_works_from_elsewhere() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    leave_work(&place, &ann, &["src/a.rs"]);
+    let path = place.repo.join("src/a.rs");
+    let mut rescue = place.comity(&["rescue", path.to_str().expect("a text")]);
+    let said = Ran::of(rescue.current_dir(place.dir()).output().expect("it runs"));
+    assert_eq!(said.code, 0, "{said:?}");
+    let command =
+        said.out.lines().find_map(|line| line.strip_prefix("get it back with: ")).expect("a command");
+    let mut shell = place.program("sh");
+    let back = Ran::of(shell.args(["-c", command]).current_dir(place.dir()).output().expect("it runs"));
+    assert_eq!(back.code, 0, "{back:?}");
+    assert_eq!(read(&place, "src/a.rs"), "half done\n");
+}
+
+#[test]
 fn nobody_takes_what_is_being_put_aside() {
     let (place, git) = stage();
     let ann = place.join(&["ann"]);

@@ -67,12 +67,45 @@ fn work_is_merged_without_touching_the_main_checkout() {
     assert_eq!(git(&place, &["status", "--porcelain"]), status);
     assert_eq!(git(&place, &["rev-parse", "HEAD"]), head);
     let command = merged["command"].as_str().expect("a command");
-    assert_eq!(command, "git merge refs/comity/merged/main");
+    let repo = place.repo.canonicalize().expect("a repository");
+    assert_eq!(command, format!("git -C {} merge refs/comity/merged/main", repo.display()));
+    // Until it is taken there, it waits, and whoever asks again hears so.
+    let again = ann.run(&["worktree", "merge"]).json();
+    assert_eq!((&again["state"], &again["command"]), (&json!("waiting"), &json!(command)), "{again}");
+    assert_eq!(again["commit"], merged["commit"], "{again}");
+    let listed = place.json_as(&ann.agent, &["worktree", "list"]);
+    assert_eq!(listed["waiting"], json!([{"target": "main", "command": command}]), "{listed}");
+    assert_eq!(place.json(&["status"])["merges"], listed["waiting"]);
+    assert_eq!(place.log_of("branch_merged").len(), 1, "it is the same merge");
     git(&place, &["merge", "--quiet", "--ff-only", "refs/comity/merged/main"]);
     assert!(place.repo.join("src/new.rs").is_file());
     assert_eq!(place.log_of("branch_merged").len(), 1);
     let again = ann.run(&["worktree", "merge"]).json();
     assert_eq!(again["state"], "already", "{again}");
+    let listed = place.json_as(&ann.agent, &["worktree", "list"]);
+    assert_eq!(listed["waiting"], Value::Null, "{listed}");
+}
+
+#[test]
+fn what_was_committed_under_a_lock_before_the_worktree_was_made_is_not_called_unlocked() {
+    let place = place();
+    let ann = place.join(&["ann"]);
+    git(&place, &["checkout", "--quiet", "--detach"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    fs::write(place.repo.join("src/a.rs"), "fn locked() {}\n").expect("written");
+    place.json_as(&ann, &["commit", "-m", "Locked"]);
+    place.json_as(&ann, &["unlock", "--all"]);
+    let made = place.json_as(&ann, &["worktree", "add", "det"]);
+    git(&place, &["checkout", "--quiet", "main"]);
+    place.json_as(&ann, &["worktree", "merge", "det", "--into", "main"]);
+    // What nobody had locked is still named.
+    let tree = PathBuf::from(made["path"].as_str().expect("a path"));
+    fs::write(tree.join("src/b.rs"), "// unlocked\n").expect("written");
+    let tree = tree.to_str().expect("a text");
+    git(&place, &["-C", tree, "commit", "--quiet", "--all", "--message=Unlocked"]);
+    let refused = place.run_as(&ann, &["worktree", "merge", "det", "--into", "main"]);
+    let words = "1 change on comity/det was made without a lock: src/b.rs";
+    assert!(refused.err.contains(words) && refused.err.contains("--out-of-scope"), "{refused:?}");
 }
 
 #[test]

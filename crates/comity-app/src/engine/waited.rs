@@ -66,7 +66,7 @@ impl Waited {
             holders.into_iter().partition(|holder| holder.state == "orphaned");
         let path = holders.first().map(|orphan| orphan.path.clone()).unwrap_or_default();
         holders.extend(others);
-        Refusal::Locked { path, holders, waiting: 0 }
+        Refusal::Locked { path, also: vec![], asked: vec![], holders, waiting: 0 }
     }
 
     /// Why the wait was in vain: who still stands in the way.

@@ -16,7 +16,7 @@ use crate::limits::{
     PATHS_PER_ASK_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
 };
 use crate::next_call::call;
-use crate::refusal::Refusal;
+use crate::refusal::{HolderView, Refusal};
 use crate::time::Millis;
 use crate::wait_graph::Waits;
 use crate::world::World;
@@ -29,19 +29,15 @@ pub(crate) fn lock(
     wait: Option<Millis>,
 ) -> Result<AskResult, Refusal> {
     check_bounds(world, who, wants, wait)?;
-    let in_the_way: Vec<(&Wanted, Vec<Obstacle<'_>>)> = wants
-        .iter()
-        .map(|wanted| (wanted, obstacles(world, who, wanted, None)))
-        .filter(|(_, obstacles)| !obstacles.is_empty())
-        .collect();
-    let Some((first, obstacles)) = in_the_way.first() else {
+    let in_the_way = in_the_way(world, who, wants);
+    if in_the_way.is_empty() {
         return Ok(AskResult::Done(grant_events(world, who, wants, None).0));
-    };
+    }
     // A lapsed lock is free as soon as its files were looked at: whoever asks gets that short wait for nothing.
     let all_lapsed = in_the_way.iter().flat_map(|(_, obstacles)| obstacles).all(Obstacle::is_lapsed);
     let wait = if all_lapsed { Some(wait.unwrap_or_default().max(INSPECTION_MAX)) } else { wait };
     let Some(wait) = wait else {
-        return Err(locked(world, first, obstacles));
+        return Err(locked(world, wants, &in_the_way));
     };
     let needs = in_the_way.iter().flat_map(|(wanted, _)| needs_of(world, who, wanted, &BTreeSet::new()));
     needs.fold(Waits::of(world), |waits, need| waits.with(who, need)).check(who)?;
@@ -56,13 +52,21 @@ pub(crate) fn lock(
 /// Grants everything in `wants`, or says who is in the way; nobody waits, not even for a lapsed lock.
 pub(crate) fn lock_at_once(world: &World, who: Principal, wants: &[Wanted]) -> Result<Vec<Event>, Refusal> {
     check_bounds(world, who, wants, None)?;
-    for wanted in wants {
-        let obstacles = obstacles(world, who, wanted, None);
-        if !obstacles.is_empty() {
-            return Err(locked(world, wanted, &obstacles));
-        }
+    let in_the_way = in_the_way(world, who, wants);
+    if !in_the_way.is_empty() {
+        return Err(locked(world, wants, &in_the_way));
     }
     Ok(grant_events(world, who, wants, None).0)
+}
+
+/// What of it is not free, and what keeps `who` from it.
+fn in_the_way<'a>(
+    world: &'a World,
+    who: Principal,
+    wants: &'a [Wanted],
+) -> Vec<(&'a Wanted, Vec<Obstacle<'a>>)> {
+    let obstacles = wants.iter().map(|wanted| (wanted, obstacles(world, who, wanted, None)));
+    obstacles.filter(|(_, obstacles)| !obstacles.is_empty()).collect()
 }
 
 /// The events that give `who` everything in `wants`, and the fence of each.
@@ -123,12 +127,29 @@ fn same_target(a: &Wanted, b: &Wanted) -> bool {
     a.project == b.project && a.pattern == b.pattern
 }
 
-fn locked(world: &World, wanted: &Wanted, obstacles: &[Obstacle<'_>]) -> Refusal {
-    let shown = obstacles.iter().take(HOLDERS_SHOWN_MAX);
+/// Names everything that is not free, as far as it is shown, and everything that was asked for.
+fn locked(world: &World, wants: &[Wanted], in_the_way: &[(&Wanted, Vec<Obstacle<'_>>)]) -> Refusal {
+    let mut holders: Vec<HolderView> = Vec::new();
+    // The first of each path go before the second of any.
+    let deepest = in_the_way.iter().map(|(_, obstacles)| obstacles.len()).max().unwrap_or_default();
+    for at in 0..deepest.min(HOLDERS_SHOWN_MAX) {
+        for obstacle in in_the_way.iter().filter_map(|(_, obstacles)| obstacles.get(at)) {
+            let view = obstacle.view(world, world.now);
+            if holders.len() < HOLDERS_SHOWN_MAX && !holders.contains(&view) {
+                holders.push(view);
+            }
+        }
+    }
+    let waits = in_the_way.iter().flat_map(|(wanted, _)| {
+        world.locks.waits_overlapping(wanted.project, &wanted.pattern).into_iter().map(|wait| wait.ticket)
+    });
+    let mut paths = in_the_way.iter().map(|(wanted, _)| wanted.pattern.readable());
     Refusal::Locked {
-        path: wanted.pattern.readable(),
-        holders: shown.map(|obstacle| obstacle.view(world, world.now)).collect(),
-        waiting: world.locks.waits_overlapping(wanted.project, &wanted.pattern).len(),
+        path: paths.next().unwrap_or_default(),
+        also: paths.collect(),
+        asked: wants.iter().map(|wanted| wanted.pattern.readable()).collect(),
+        holders,
+        waiting: waits.collect::<BTreeSet<Ticket>>().len(),
     }
 }
 

@@ -27,18 +27,18 @@ pub enum LockAsk {
     },
     /// Gives back one's own locks.
     Unlock { project: ProjectId, patterns: Vec<PathPattern> },
-    /// Gives back everything that one holds.
-    UnlockAll,
+    /// Gives back everything that one holds, in one project or in all.
+    UnlockAll { project: Option<ProjectId> },
     /// Takes others' locks away, as the human or a leader.
     Release {
         project: ProjectId,
-        /// Every lock that overlaps one of these.
+        /// The locks on these; else those within one, else the narrowest that cover it.
         patterns: Vec<PathPattern>,
         reason: Option<Box<str>>,
     },
     Extend {
         project: ProjectId,
-        /// Every lock that overlaps one of these.
+        /// The locks on these; else those within one, else the narrowest that cover it.
         patterns: Vec<PathPattern>,
         ttl: Millis,
         reason: Option<Box<str>>,
@@ -46,7 +46,7 @@ pub enum LockAsk {
     /// Hands locks over to somebody else.
     HandOver {
         project: ProjectId,
-        /// Every lock that overlaps one of these.
+        /// The locks on these; else those within one, else the narrowest that cover it.
         patterns: Vec<PathPattern>,
         to: Principal,
         reason: Option<Box<str>>,
@@ -198,7 +198,7 @@ impl FeatureAsk for LockAsk {
         let events = match self {
             LockAsk::Lock { wants, wait } => return super::lock(world, who, wants, *wait),
             LockAsk::Unlock { project, patterns } => super::unlock(world, who, *project, patterns)?,
-            LockAsk::UnlockAll => super::unlock_all(world, who),
+            LockAsk::UnlockAll { project } => super::unlock_all(world, who, *project),
             LockAsk::Release { project, patterns, reason } => {
                 super::release(world, who, *project, patterns, reason.clone())?
             }
@@ -229,7 +229,7 @@ impl FeatureAsk for LockAsk {
             LockAsk::Adopt { project, patterns, .. } => (project, patterns, "take over another's work"),
             LockAsk::Lock { .. }
             | LockAsk::Unlock { .. }
-            | LockAsk::UnlockAll
+            | LockAsk::UnlockAll { .. }
             | LockAsk::PutAside { .. }
             | LockAsk::Inspected { .. }
             | LockAsk::CheckFences { .. } => return None,
@@ -242,7 +242,7 @@ impl FeatureAsk for LockAsk {
         match self {
             LockAsk::Lock { .. }
             | LockAsk::Unlock { .. }
-            | LockAsk::UnlockAll
+            | LockAsk::UnlockAll { .. }
             | LockAsk::HandOver { .. }
             | LockAsk::Adopt { .. } => true,
             LockAsk::Release { .. }

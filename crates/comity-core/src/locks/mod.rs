@@ -29,6 +29,7 @@ use lapse::inspected;
 pub(crate) use lapse::{lapse, left_behind, time_out, waits_ended};
 pub use notices::LockTold;
 use orphans::{adopt, put_aside};
+pub use release::meant_by;
 use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;
 pub(crate) use table::{restore, watch_held_by};

@@ -7,7 +7,8 @@ use crate::checks::check_reason;
 use crate::event::Event;
 use crate::ids::{AgentId, Fence, Principal, ProjectId};
 use crate::limits::{HOLDERS_SHOWN_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN};
-use crate::paths::{Component, PathPattern};
+use crate::next_call::{Argument, call};
+use crate::paths::{Component, PathPattern, covers};
 use crate::refusal::Refusal;
 use crate::roles::is_lead;
 use crate::teams::leads;
@@ -33,7 +34,7 @@ pub(crate) fn unlock(
                 .collect(),
         };
         if own.is_empty() {
-            return Err(not_held(world, project, pattern));
+            return Err(not_held(world, who, project, pattern));
         }
         locks.extend(own);
     }
@@ -42,8 +43,10 @@ pub(crate) fn unlock(
     Ok(locks.into_iter().map(|lock| lock.released(ReleaseCause::GivenBack)).collect())
 }
 
-pub(crate) fn unlock_all(world: &World, who: Principal) -> Vec<Event> {
-    world.locks.of(who).map(|lock| lock.released(ReleaseCause::GivenBack)).collect()
+/// Gives back everything that one holds, in one project or in all.
+pub(crate) fn unlock_all(world: &World, who: Principal, project: Option<ProjectId>) -> Vec<Event> {
+    let meant = world.locks.of(who).filter(|lock| project.is_none_or(|here| here == lock.wanted.project));
+    meant.map(|lock| lock.released(ReleaseCause::GivenBack)).collect()
 }
 
 /// The paths of one ask and the words beside it have a bound.
@@ -62,12 +65,36 @@ fn holds_all_of(outer: &PathPattern, inner: &PathPattern) -> bool {
     })
 }
 
-fn not_held(world: &World, project: ProjectId, pattern: &PathPattern) -> Refusal {
-    let others = world.locks.overlapping(project, pattern);
+fn not_held(world: &World, who: Principal, project: ProjectId, pattern: &PathPattern) -> Refusal {
+    let (own, others): (Vec<&Lock>, Vec<&Lock>) =
+        world.locks.overlapping(project, pattern).into_iter().partition(|lock| lock.holder == who);
     Refusal::NotHeld {
         path: pattern.readable(),
+        yours: own.iter().take(HOLDERS_SHOWN_MAX).map(|lock| lock.wanted.pattern.readable()).collect(),
         holders: others.iter().take(HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, world.now)).collect(),
     }
+}
+
+/// The locks that somebody means by a pattern: those on exactly it, else those that lie within it, else the narrowest that
+/// cover it.
+pub fn meant_by<'a>(world: &'a World, project: ProjectId, pattern: &PathPattern) -> Vec<&'a Lock> {
+    let all = world.locks.overlapping(project, pattern);
+    let those = |is_meant: &dyn Fn(&PathPattern) -> bool| -> Vec<&'a Lock> {
+        all.iter().copied().filter(|lock| is_meant(&lock.wanted.pattern)).collect()
+    };
+    let exact = those(&|locked| locked == pattern);
+    if !exact.is_empty() {
+        return exact;
+    }
+    let within = those(&|locked| covers(pattern, locked));
+    if !within.is_empty() {
+        return within;
+    }
+    let mut covering = those(&|locked| covers(locked, pattern));
+    let patterns: Vec<&PathPattern> = covering.iter().map(|lock| &lock.wanted.pattern).collect();
+    let is_wider = |wide: &PathPattern| patterns.iter().any(|other| *other != wide && covers(wide, other));
+    covering.retain(|lock| !is_wider(&lock.wanted.pattern));
+    covering
 }
 
 /// Whether an agent goes on where one that has ended stopped: in its session, or as its program.
@@ -105,11 +132,31 @@ pub(super) fn decidable<'a>(
     project: ProjectId,
     patterns: &[PathPattern],
 ) -> Result<Vec<&'a Lock>, Refusal> {
+    decidable_of(world, who, project, patterns, |pattern| world.locks.overlapping(project, pattern))
+}
+
+/// The locks that are named by the patterns, if `who` may decide about all of them.
+fn decidable_named<'a>(
+    world: &'a World,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+) -> Result<Vec<&'a Lock>, Refusal> {
+    decidable_of(world, who, project, patterns, |pattern| meant_by(world, project, pattern))
+}
+
+fn decidable_of<'a>(
+    world: &'a World,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+    meant: impl Fn(&PathPattern) -> Vec<&'a Lock>,
+) -> Result<Vec<&'a Lock>, Refusal> {
     let mut found: Vec<&Lock> = Vec::new();
     for pattern in patterns {
-        let locks = world.locks.overlapping(project, pattern);
+        let locks = meant(pattern);
         if locks.is_empty() {
-            return Err(not_held(world, project, pattern));
+            return Err(not_held(world, who, project, pattern));
         }
         for lock in locks {
             if !may_decide(world, who, lock.holder) {
@@ -138,7 +185,7 @@ pub(crate) fn release(
         true => ReleaseCause::GivenBack,
         false => ReleaseCause::TakenAway { reason: reason.clone() },
     };
-    let locks = decidable(world, who, project, patterns)?;
+    let locks = decidable_named(world, who, project, patterns)?;
     Ok(locks.into_iter().map(|lock| lock.released(cause(lock))).collect())
 }
 
@@ -157,7 +204,7 @@ pub(crate) fn extend(
             format!("give one from {LOCK_TTL_MIN} to {LOCK_TTL_MAX}, such as 5m"),
         ));
     }
-    let locks = decidable(world, who, project, patterns)?;
+    let locks = decidable_named(world, who, project, patterns)?;
     for lock in &locks {
         if let Some(ended) = lock.holder.agent().filter(|id| world.agents.living(*id).is_err()) {
             return Err(Refusal::bad_input(
@@ -195,9 +242,28 @@ pub(crate) fn hand_over(
     if let Principal::Agent(agent) = to {
         world.agents.living(agent)?;
     }
-    let mut locks = decidable(world, who, project, patterns)?;
+    let mut locks = decidable_named(world, who, project, patterns)?;
     locks.retain(|lock| lock.holder != to);
+    check_company(world, &locks, to)?;
     hand_to(world, locks, to, reason)
+}
+
+/// What cannot stay behind has to be named, too: nobody gives away more than was said.
+fn check_company(world: &World, locks: &[&Lock], to: Principal) -> Result<(), Refusal> {
+    let mut all = locks.to_vec();
+    add_company(world, &mut all);
+    let company = all.split_off(locks.len());
+    if company.is_empty() {
+        return Ok(());
+    }
+    let names = |locks: &[&Lock]| locks.iter().map(|lock| lock.wanted.pattern.readable()).collect::<Vec<_>>();
+    let (meant, more, to) = (names(locks), names(&company), world.name_of(to));
+    let both = Argument::List(meant.iter().chain(&more).cloned().collect());
+    let hand_over = call("handover", [("paths", both), ("to", to.as_str().into())]);
+    Err(Refusal::bad_input(
+        format!("{} overlaps {}, and overlapping locks have one holder", meant.join(", "), more.join(", ")),
+        format!("hand over all of them: {hand_over}; or give up first what {to} is not to have"),
+    ))
 }
 
 /// Hands these locks over, with what cannot be apart from them.

@@ -9,7 +9,7 @@ use crate::calls;
 use crate::display::visible;
 use crate::ids::AgentId;
 use crate::locks::LockMode;
-use crate::next_call::{NextCall, call};
+use crate::next_call::{Argument, NextCall, call};
 use crate::time::Millis;
 
 /// How long a hint proposes to wait.
@@ -58,14 +58,14 @@ impl fmt::Display for HolderView {
     }
 }
 
-/// What to do about who stands in the way of `path`, or of what was waited for.
-pub(super) fn next_step(holders: &[HolderView], path: Option<&str>) -> String {
-    let wait = match path {
-        Some(path) => {
-            let wait = call(calls::LOCK, [("paths", [path].into()), ("wait", WAIT.into())]);
-            format!("wait for it: {wait}")
+/// What to do about who stands in the way of `paths`, or, without any, of what was waited for.
+pub(super) fn next_step(holders: &[HolderView], paths: &[String]) -> String {
+    let wait = match paths {
+        [] => "ask again to wait longer".to_owned(),
+        paths => {
+            let wait = call(calls::LOCK, [("paths", Argument::List(paths.to_vec())), ("wait", WAIT.into())]);
+            format!("wait for {}: {wait}", if paths.len() == 1 { "it" } else { "them" })
         }
-        None => "ask again to wait longer".to_owned(),
     };
     match holders.first() {
         Some(first) if first.state == "orphaned" => {

@@ -134,25 +134,67 @@ fn all_or_nothing() {
 }
 
 #[test]
-fn what_lies_within_goes_along() {
+fn nobody_hands_over_more_than_was_named() {
     check(
         "
         ann locks src/
-        ann locks src/a.rs src/b.rs docs/x.md
-        human hands src/a.rs to bob
+        ann locks src/a.rs src/b.rs docs/x.md docs/y.md
+        # What overlaps has one holder, so it is handed over together, or not at all.
+        ann hands src/c.rs to bob
+        ann hands src/a.rs to bob
+        ann hands docs/x.md to bob
+        ann hands src/ src/a.rs src/b.rs to bob
         show locks",
         expect![[r#"
             ann got src/ (fence 1)
             ann got src/a.rs (fence 2)
             ann got src/b.rs (fence 3)
             ann got docs/x.md (fence 4)
-            src/ of ann handed to bob (fence 5)
-            src/a.rs of ann handed to bob (fence 6)
-            src/b.rs of ann handed to bob (fence 7)
-            fence 4: docs/x.md is locked by ann for 5m more (0ms so far)
-            fence 5: src/ is locked by bob for 5m more (0ms so far)
-            fence 6: src/a.rs is locked by bob for 5m more (0ms so far)
-            fence 7: src/b.rs is locked by bob for 5m more (0ms so far)"#]],
+            ann got docs/y.md (fence 5)
+            ann: refused (bad_input): src/ overlaps src/a.rs, src/b.rs, and overlapping locks have one holder; hand over all of them: handover(paths=["src/", "src/a.rs", "src/b.rs"], to="bob"); or give up first what bob is not to have
+            ann: refused (bad_input): src/a.rs overlaps src/, src/b.rs, and overlapping locks have one holder; hand over all of them: handover(paths=["src/a.rs", "src/", "src/b.rs"], to="bob"); or give up first what bob is not to have
+            docs/x.md of ann handed to bob (fence 6)
+            src/ of ann handed to bob (fence 7)
+            src/a.rs of ann handed to bob (fence 8)
+            src/b.rs of ann handed to bob (fence 9)
+            fence 5: docs/y.md is locked by ann for 5m more (0ms so far)
+            fence 6: docs/x.md is locked by bob for 5m more (0ms so far)
+            fence 7: src/ is locked by bob for 5m more (0ms so far)
+            fence 8: src/a.rs is locked by bob for 5m more (0ms so far)
+            fence 9: src/b.rs is locked by bob for 5m more (0ms so far)"#]],
+    );
+}
+
+#[test]
+fn a_path_stands_for_its_own_lock_else_for_the_narrowest_around_it() {
+    check(
+        "
+        ann locks src/ shared
+        ann locks src/*.rs src/a.rs docs/ shared
+        ann releases src/a.rs
+        ann releases src/b.rs
+        ann extends src/c.rs for 20m
+        ann unlocks docs/x.md
+        bob unlocks docs/x.md
+        ann locks tests/a.rs tests/b.rs
+        ann releases tests/
+        show locks",
+        expect![[r#"
+            ann got src/ shared (fence 1)
+            ann got src/*.rs shared (fence 2)
+            ann got src/a.rs shared (fence 3)
+            ann got docs/ shared (fence 4)
+            src/a.rs of ann given back
+            src/*.rs of ann given back
+            src/ of ann extended to 20m
+            ann: refused (not_held): you have no lock on docs/x.md itself: you hold docs/; to give that up: unlock(paths=["docs/"])
+            bob: refused (not_held): you hold no lock on docs/x.md: docs/ is locked shared by ann for 5m more (0ms so far); its holder releases it; you, as the human or its holder's leader, take it with: release(paths=["docs/x.md"], from="AGENT")
+            ann got tests/a.rs (fence 5)
+            ann got tests/b.rs (fence 6)
+            tests/a.rs of ann given back
+            tests/b.rs of ann given back
+            fence 1: src/ is locked shared by ann for 20m more (0ms so far)
+            fence 4: docs/ is locked shared by ann for 5m more (0ms so far)"#]],
     );
 }
 

@@ -169,7 +169,7 @@ fn waits_of_all() {
     );
     // A full queue is still served one by one, in order.
     for number in 1..4 {
-        agreed(&mut world, agent(number), &Ask::Lock(LockAsk::UnlockAll));
+        agreed(&mut world, agent(number), &Ask::Lock(LockAsk::UnlockAll { project: None }));
         assert_eq!(world.locks.of(agent(number + 1)).count(), 1);
     }
 }

@@ -123,7 +123,7 @@ fn several_paths_are_all_or_nothing() {
         show locks",
         expect![[r#"
             ann got b.rs (fence 1)
-            bob: refused (locked): b.rs is locked by ann for 5m more (0ms so far); wait for it: lock(paths=["b.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
+            bob: refused (locked): b.rs is locked by ann for 5m more (0ms so far); wait for them: lock(paths=["a.rs", "b.rs", "c.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
             fence 1: b.rs is locked by ann for 5m more (0ms so far)
             bob got a.rs (fence 2)
             bob got c.rs (fence 3)
@@ -258,5 +258,22 @@ fn projects_are_apart() {
             bob: refused (not_held): you hold no lock on a.rs: a.rs is locked by ann for 5m more (0ms so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["a.rs"], from="AGENT")
             fence 1: a.rs is locked by ann for 5m more (0ms so far)
             fence 2: a.rs is locked by bob for 5m more (0ms so far)"#]],
+    );
+}
+
+#[test]
+fn a_refusal_names_all_that_is_not_free_and_the_whole_ask() {
+    check(
+        "
+        ann locks a.rs b.rs
+        cid locks docs/
+        bob locks a.rs free.rs b.rs
+        bob locks docs/x.md docs/y.md a.rs",
+        expect![[r#"
+            ann got a.rs (fence 1)
+            ann got b.rs (fence 2)
+            cid got docs/ (fence 3)
+            bob: refused (locked): a.rs is locked by ann for 5m more (0ms so far); b.rs is locked by ann for 5m more (0ms so far); wait for them: lock(paths=["a.rs", "free.rs", "b.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
+            bob: refused (locked): docs/x.md, docs/y.md, a.rs are not free: docs/ is locked by cid for 5m more (0ms so far); a.rs is locked by ann for 5m more (0ms so far); wait for them: lock(paths=["docs/x.md", "docs/y.md", "a.rs"], wait="60s"); or ask cid: mail_send(to=["cid"], message="TEXT"); or work on something else"#]],
     );
 }

@@ -182,7 +182,7 @@ fn nobody_changes_anything() {
     let before = Snapshot::of(&scene.world);
     for ask in decisions().into_iter().chain([
         lock("src/b.rs"),
-        Ask::Lock(LockAsk::UnlockAll),
+        Ask::Lock(LockAsk::UnlockAll { project: None }),
         Ask::Notice(NoticeAsk::Take),
     ]) {
         let refused = scene.ask(Principal::Nobody, ask.clone()).expect_err("refused");
@@ -241,6 +241,24 @@ fn a_team_is_a_wish_unless_the_human_or_a_leader_says_so() {
     scene.join(person(), 6, "fay", Some("blue")).expect("joined");
     scene.ask(ann, admit(6)).expect("its leader admits");
     assert_eq!(scene.team_of(6), (Some("blue"), None));
+}
+
+#[test]
+fn whoever_leads_a_team_admits_who_asked_for_it_and_who_is_below() {
+    let mut scene = Scene::new();
+    let (ann, cat, dan) = (Principal::Agent(id(1)), Principal::Agent(id(2)), Principal::Agent(id(4)));
+    scene.join(person(), 2, "cat", None).expect("joined");
+    scene.ask(ann, Ask::Team(TeamAsk::Create { name: "green".into(), purpose: None })).expect("a team");
+    let admit = |agent| Ask::Team(TeamAsk::Admit { agent: id(agent), team: Some("green".into()) });
+    scene.join(cat, 3, "helper", Some("green")).expect("started by cat, and asks for green");
+    assert_eq!(scene.ask(cat, admit(3)).expect_err("refused").code(), "not_allowed", "cat does not lead it");
+    scene.ask(ann, admit(3)).expect("it asked for her team");
+    assert_eq!(scene.team_of(3), (Some("green"), None));
+    scene.join(ann, 4, "dan", None).expect("joined");
+    scene.join(dan, 5, "eve", None).expect("joined");
+    scene.ask(ann, admit(5)).expect("she leads who leads it");
+    assert_eq!(scene.ask(ann, admit(2)).expect_err("refused").code(), "not_allowed", "cat did not ask");
+    assert_eq!(scene.ask(ann, admit(1)).expect_err("refused").code(), "not_allowed", "nor herself");
 }
 
 #[test]

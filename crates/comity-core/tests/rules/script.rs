@@ -194,7 +194,7 @@ impl Stage {
                 };
                 Ask::Lock(LockAsk::Lock { wants: patterns.into_iter().map(want).collect(), wait: None })
             }
-            "unlocks" if words.plain == ["everything"] => Ask::Lock(LockAsk::UnlockAll),
+            "unlocks" if words.plain == ["everything"] => Ask::Lock(LockAsk::UnlockAll { project: None }),
             "unlocks" => Ask::Lock(LockAsk::Unlock { project, patterns }),
             "releases" => Ask::Lock(LockAsk::Release { project, patterns, reason }),
             "extends" => Ask::Lock(LockAsk::Extend {

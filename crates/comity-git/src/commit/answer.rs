@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use comity_core::display::visible;
 
 use super::change::FileChange;
+use super::half_renames::HalfRename;
 
 /// Paths of one kind that an answer lists; the rest is only counted.
 pub const LISTED_MAX: usize = 200;
@@ -47,6 +48,8 @@ pub struct CommitReport {
     pub missing: Vec<Missing>,
     /// What in the worktree is not committed now, within the scope and outside of it.
     pub dirty: Dirty,
+    /// Renames of which only the old name is in the commit.
+    pub half_renames: Vec<HalfRename>,
     /// What git complained about while it looked, such as directories that it cannot read.
     pub warnings: Vec<String>,
 }

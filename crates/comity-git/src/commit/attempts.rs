@@ -113,6 +113,7 @@ impl Committing<'_> {
             found,
             built,
             finishes: None,
+            left_as_before: &[],
             message: self.request.message,
             deadline: self.deadline,
         }

@@ -13,7 +13,7 @@ use comity_core::Refusal;
 
 use super::attempts::{Committing, NextCommit, PublishedCommit, branch};
 use super::build::{Built, beyond_scope, commit_tree};
-use super::change::{FileChange, changes_between};
+use super::change::{FileChange, changes_between, read_raw};
 use super::filters::filtered;
 use super::hooks::{commit_msg, pre_commit};
 use super::look::{Candidate, CommitCandidates, OnDisk};
@@ -25,7 +25,7 @@ use super::request::Hooks;
 use crate::dot_git::open_plain;
 use crate::git::{Git, UnknownState};
 use crate::parse::to_path;
-use crate::status::{PathState, StatusQuery, WorktreeStatus};
+use crate::status::{PathState, StatusEntry, StatusQuery, WorktreeStatus};
 use crate::unfinished::Unfinished;
 use crate::worktree::CommitId;
 
@@ -94,7 +94,9 @@ impl Committing<'_> {
         let git = self.git;
         let head = git.call("rev-parse").args(["--verify", "HEAD^{commit}"]).word()?;
         let auto = auto_merge(git, &head, &merge.theirs)?;
-        let found = self.resolved(&head, &auto)?;
+        let query = StatusQuery { submodules: true, ..StatusQuery::default() };
+        let status = WorktreeStatus::ask(git, query)?.entries;
+        let found = self.resolved(&head, &auto, &status)?;
         let index = PrivateIndex::of_commit(git, self.commit_dir, Some(&auto.tree))?;
         index.take(git, found.candidates.iter())?;
         let mut tree = index.tree(git)?;
@@ -121,6 +123,7 @@ impl Committing<'_> {
             NextCommit { commit: &commit, parent: Some(&head), branch: branch.as_deref(), changes: &own };
         before_publish(&next).map_err(NotCommitted::Refused)?;
         let changes: Vec<FileChange> = changes_between(git, Some(&head), &tree)?;
+        let left_as_before = left_as_before(git, &head, &changes, &found, &status)?;
         let built = Built { commit: commit.clone(), changes: changes.clone(), next: None };
         let publication = Publication {
             git,
@@ -130,6 +133,7 @@ impl Committing<'_> {
             found: &found,
             built,
             finishes: Some(Unfinished::Merge),
+            left_as_before: &left_as_before,
             message: self.request.message,
             deadline: self.deadline,
         };
@@ -148,20 +152,23 @@ impl Committing<'_> {
     }
 
     /// What the working tree has of all that is covered and may be otherwise than git would merge it.
-    fn resolved(&self, head: &str, auto: &AutoMerge) -> Result<CommitCandidates, NotCommitted> {
+    fn resolved(
+        &self,
+        head: &str,
+        auto: &AutoMerge,
+        status: &[StatusEntry],
+    ) -> Result<CommitCandidates, NotCommitted> {
         let git = self.git;
         let scope = self.request.scope;
         if let Some(path) = auto.conflicts.iter().find(|path| !scope.covers(path)) {
             return Err(unlocked(path));
         }
-        let query = StatusQuery { submodules: true, ..StatusQuery::default() };
-        let status = WorktreeStatus::ask(git, query)?;
         let mut paths: BTreeMap<PathBuf, Option<_>> =
             auto.conflicts.iter().map(|path| (path.clone(), None)).collect();
         for change in changes_between(git, Some(head), &auto.tree)? {
             paths.entry(change.path).or_insert(None);
         }
-        for entry in &status.entries {
+        for entry in status {
             let indexed = match &entry.state {
                 PathState::Tracked { indexed, .. } if !entry.is_submodule => indexed.clone(),
                 PathState::Unmerged => None,
@@ -209,6 +216,26 @@ fn auto_merge(git: &Git<'_>, head: &str, theirs: &str) -> Result<AutoMerge, NotC
     let tree = String::from_utf8_lossy(fields.next().unwrap_or_default()).trim().to_owned();
     let conflicts = fields.take_while(|field| !field.is_empty()).map(to_path).collect();
     Ok(AutoMerge { tree, conflicts })
+}
+
+/// What the index still has otherwise than `head` at paths that are settled as they were: conflicts resolved to the own
+/// side, and whatever was staged there. Without it, git would take them for unmerged after the merge.
+fn left_as_before(
+    git: &Git<'_>,
+    head: &str,
+    changes: &[FileChange],
+    found: &CommitCandidates,
+    status: &[StatusEntry],
+) -> Result<Vec<FileChange>, NotCommitted> {
+    let unmerged: BTreeSet<PathBuf> =
+        status.iter().filter(|entry| entry.state == PathState::Unmerged).map(StatusEntry::to_path).collect();
+    let options = ["--cached", "-z", "--raw", "--no-abbrev", "--no-renames"];
+    let mut staged = read_raw(&git.call("diff-index").args(options).arg(head).done()?)?;
+    staged.retain(|staged| {
+        let is_settled = found.candidates.contains_key(&staged.path) || unmerged.contains(&staged.path);
+        is_settled && !changes.iter().any(|change| change.path == staged.path)
+    });
+    Ok(staged)
 }
 
 /// Whether a file has what git writes around the two sides of a conflict.

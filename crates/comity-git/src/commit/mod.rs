@@ -10,6 +10,7 @@ mod build;
 mod change;
 mod commit_dir;
 mod filters;
+mod half_renames;
 mod heal;
 mod hooks;
 mod index_flags;
@@ -38,8 +39,9 @@ use crate::dot_git::{self, DotGit};
 use crate::fair_lock::{FairLock, FairLockError};
 use crate::git::Git;
 use crate::worktrees::WorktreeDirs;
-use attempts::Committing;
+use attempts::{Committing, PublishedCommit};
 use commit_dir::CommitDir;
+use half_renames::half_renames;
 use heal::settle;
 use merging::OngoingMerge;
 
@@ -51,6 +53,7 @@ pub use attempts::NextCommit;
 pub use change::{ChangeKind, FileChange, FileMode, FileVersion};
 pub(crate) use commit_dir::NAME as COMMIT_DIR;
 pub(crate) use filters::filtered;
+pub use half_renames::HalfRename;
 pub use heal::Healed;
 pub use not_committed::NotCommitted;
 pub use recover::{BegunCommit, Recalled, came_about, recall};
@@ -87,9 +90,21 @@ pub fn commit(
             committing.attempts(before_publish)?
         }
     };
+    let half_renames = match &made {
+        None => Ok(Vec::new()),
+        Some(PublishedCommit { commit, changes, .. }) => {
+            let (parent, known) = (found.head.as_deref(), found.dirty.as_ref());
+            half_renames(git, commit_dir, parent, commit, changes, known)
+        }
+    };
     // Nobody has to wait for us to look back.
     drop(turn);
-    Ok(report::answer(git, request, &found, made))
+    let mut answer = report::answer(git, request, &found, made);
+    if let CommitOutcome::Committed(committed) = &mut answer {
+        // The commit stands; without an answer nothing is said.
+        committed.report.half_renames = half_renames.unwrap_or_default();
+    }
+    Ok(answer)
 }
 
 /// Finishes what a killed commit has begun in the worktree of `repository`. Each commit there does so, too.

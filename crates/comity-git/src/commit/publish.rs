@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::answer::SharedIndex;
 use super::build::Built;
+use super::change::FileChange;
 use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
 use super::journal::Journal;
@@ -39,6 +40,8 @@ pub(super) struct Publication<'a> {
     pub(super) built: Built,
     /// What git has begun, and this ends.
     pub(super) finishes: Option<Unfinished>,
+    /// What the shared index has otherwise than the commit, at paths that it leaves as they were: a conflict, mostly.
+    pub(super) left_as_before: &'a [FileChange],
     pub(super) message: &'a str,
     pub(super) deadline: Instant,
 }
@@ -91,13 +94,16 @@ impl Publication<'_> {
     /// The shared index with exactly the changes of the commit.
     fn next_index(&self) -> Result<PrivateIndex, NotCommitted> {
         let next = PrivateIndex::copy_of_shared(self.git, self.commit_dir, Some(&self.built.commit))?;
-        next.set(self.git, versions(&self.built.changes))?;
+        let as_before = self.left_as_before.iter().map(|change| (change.path.as_path(), change.old.as_ref()));
+        next.set(self.git, versions(&self.built.changes).chain(as_before))?;
         Ok(next)
     }
 
     fn journal(&self) -> Journal {
         let had = |path| self.found.candidates.get(path).and_then(|candidate| candidate.indexed.clone());
-        let paths = self.built.changes.iter().map(|change| (change.path.clone(), had(&change.path)));
+        let committed = self.built.changes.iter().map(|change| (change.path.clone(), had(&change.path)));
+        let as_before = self.left_as_before.iter().map(|change| (change.path.clone(), change.new.clone()));
+        let paths = committed.chain(as_before);
         Journal { commit: self.built.commit.clone(), paths: paths.collect() }
     }
 

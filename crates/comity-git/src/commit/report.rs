@@ -79,5 +79,11 @@ fn report(
         Missing { path: path.clone(), reason }
     });
     let missing = missing.collect();
-    CommitReport { skipped: FirstOf::of(skipped), missing, dirty, warnings: found.warnings.clone() }
+    CommitReport {
+        skipped: FirstOf::of(skipped),
+        missing,
+        dirty,
+        half_renames: vec![],
+        warnings: found.warnings.clone(),
+    }
 }

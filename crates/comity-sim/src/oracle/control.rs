@@ -105,10 +105,7 @@ impl Oracle {
                     (None, Principal::Agent(me)) => self.is_in(me, team) && self.is_lead(me),
                     (None, _) => false,
                 };
-                let may_have = match self.leader(*agent) {
-                    Principal::Human => self.wished_team(*agent) == Some(team),
-                    leader => leader == by,
-                };
+                let may_have = self.wished_team(*agent) == Some(team) || self.leads(by, *agent);
                 let may = leads_it && may_have && by != Principal::Agent(*agent);
                 if !self.is_alive(Principal::Agent(*agent)) || (by != Principal::Human && !may) {
                     return Err(format!("{by} let {agent} into the team {team}"));

@@ -40,7 +40,7 @@ pub(crate) fn ask_of(world: &World, act: &Act) -> Option<(Principal, Ask, Option
             let ask = Ask::Lock(LockAsk::Lock { wants: wants(PATHS[*paths]), wait: Some(WAIT_MAX) });
             (agent(*who), ask, Some(if *paths == 0 { Kind::Path } else { Kind::Lock }))
         }
-        Act::Unlocks(who) => (agent(*who), Ask::Lock(LockAsk::UnlockAll), None),
+        Act::Unlocks(who) => (agent(*who), Ask::Lock(LockAsk::UnlockAll { project: None }), None),
         Act::Takes(who, kind) => {
             let take = Take { pool: kind.pool().into(), wait: Some(WAIT_MAX), ..Take::default() };
             (agent(*who), Ask::Pool(PoolAsk::Take(Box::new(take))), Some(*kind))

@@ -66,9 +66,13 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     inbox::spell_out(&mut arguments);
     spelling::spell_out(&mut arguments);
     let wants_json = arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json");
-    let matches = match tree::meant(&arguments[1..]).try_get_matches_from(arguments) {
+    let tree = tree::meant(&arguments[1..]);
+    let matches = match tree.clone().try_get_matches_from(&arguments) {
         Ok(matches) => matches,
-        Err(error) => return help::show(&error, wants_json),
+        Err(mut error) => {
+            usage::tell_to_repeat(&mut error, &tree, &arguments);
+            return help::show(&error, wants_json);
+        }
     };
     let form = if matches.get_flag("json") { OutputFormat::Json } else { OutputFormat::Text };
     let home = match Home::from_env() {

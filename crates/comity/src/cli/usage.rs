@@ -1,8 +1,10 @@
 //! Commands that were not understood, for programs: one JSON document, as for any other error.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgAction, Command};
 
 use super::output::{self, OutputFormat};
 
@@ -10,6 +12,27 @@ use super::output::{self, OutputFormat};
 pub(super) fn as_json(error: &clap::Error) -> ExitCode {
     let (problem, hint) = told(error.kind(), &error.render().to_string());
     output::bad_input(OutputFormat::Json, &problem, &hint)
+}
+
+/// Says that a list is given by a flag for each, where a second value was given to one.
+pub(super) fn tell_to_repeat(error: &mut clap::Error, tree: &Command, arguments: &[OsString]) {
+    let Some(ContextValue::String(extra)) = error.get(ContextKind::InvalidArg).cloned() else { return };
+    let Some(at) = arguments.iter().position(|word| *word == *extra).filter(|at| *at > 1) else { return };
+    let (value, before) = (&arguments[at - 1], &arguments[..at - 1]);
+    let Some(flag) = before.last().and_then(|word| word.to_str()?.strip_prefix("--")) else { return };
+    let mut command = tree;
+    for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
+        let Some(inner) = command.find_subcommand(word) else { break };
+        command = inner;
+    }
+    let is_list = command
+        .get_arguments()
+        .any(|known| known.get_long() == Some(flag) && matches!(known.get_action(), ArgAction::Append));
+    if error.kind() == ErrorKind::UnknownArgument && is_list {
+        let value = value.to_string_lossy();
+        let tip = format!("--{flag} takes one value, repeat it for more: --{flag} {value} --{flag} {extra}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
 }
 
 /// The sentence and the next step in what is meant for people: paragraphs, the first of them about what is wrong.

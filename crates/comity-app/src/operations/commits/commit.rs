@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use comity_core::branch_moves::{Move, MoveCause};
 use comity_core::commits::{Commit as Recorded, CommittedFile};
+use comity_core::display::visible;
 use comity_core::limits::COMMIT_FILES_MAX;
 use comity_core::locks::{Hold, LockMode};
 use comity_core::{PathPattern, Refusal};
@@ -280,6 +281,15 @@ fn reported(mut output: CommitMade, report: CommitReport) -> CommitMade {
     output.skipped.extend(report.skipped.first.iter().map(|one| left_out(&one.path, &one.reason)));
     output.skipped.extend(report.missing.iter().map(|one| left_out(&one.path, &one.reason)));
     output.tell_dirty(report.dirty);
+    output.warnings.extend(report.half_renames.iter().map(|half| {
+        let (from, to) = (half.from.to_string_lossy(), half.to.to_string_lossy());
+        let (lock, commit) = (next_call::<Lock>([("paths", [&*to].into())]), next_call::<Commit>([]));
+        format!(
+            "{} was renamed to {}, which you have not locked, so only the deletion is committed: {lock}, then {commit}",
+            visible(&from),
+            visible(&to)
+        )
+    }));
     output.warnings.extend(report.warnings);
     output
 }
@@ -338,7 +348,6 @@ pub(crate) fn files(count: usize) -> String {
 
 impl fmt::Display for CommitMade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let visible = comity_core::display::visible;
         match (&self.commit, &self.branch) {
             (None, _) => f.write_str("nothing to commit: what you have locked is as in the last commit")?,
             (Some(commit), branch) => {

@@ -31,7 +31,11 @@ impl ProjectLocks {
             let holding =
                 |pattern: &&PathPattern| self.is_covered(std::slice::from_ref(*pattern), &change.path);
             let at = self.patterns.iter().position(|pattern| holding(&pattern)).ok_or_else(|| {
-                Refusal::NotHeld { path: change.path.to_string_lossy().into_owned(), holders: vec![] }
+                Refusal::NotHeld {
+                    path: change.path.to_string_lossy().into_owned(),
+                    yours: vec![],
+                    holders: vec![],
+                }
             })?;
             let lock = (self.patterns[at].clone(), self.fences[at]);
             if !held.contains(&lock) {

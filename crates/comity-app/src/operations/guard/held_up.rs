@@ -32,7 +32,13 @@ pub(super) fn explanation(judged: &Judged<'_>, payload: &str) -> Option<String> 
         if explained.len() < limits::HOLDERS_SHOWN_MAX && is_named(&told, &path) {
             let holders = vec![lock.view(&world, now)];
             let waiting = world.locks.waits_overlapping(project, &lock.wanted.pattern).len();
-            explained.push(words_of(&Refusal::Locked { path, holders, waiting }));
+            explained.push(words_of(&Refusal::Locked {
+                path,
+                also: vec![],
+                asked: vec![],
+                holders,
+                waiting,
+            }));
         }
     }
     let is_crowded = |project: &ProjectId| of_projects.get(project).is_some_and(|locks| *locks > LOCKS_MAX);

@@ -233,6 +233,8 @@ impl<'a> Judged<'a> {
         if !locks.is_empty() {
             return Err(Refusal::Locked {
                 path: touch.pattern.readable(),
+                also: vec![],
+                asked: vec![],
                 holders: locks.iter().map(|lock| lock.view(&world, now)).collect(),
                 waiting: world.locks.waits_overlapping(project, &touch.pattern).len(),
             });

@@ -46,6 +46,8 @@ impl Operation for Check {
         }
         Err(Refusal::Locked {
             path: pattern.readable(),
+            also: vec![],
+            asked: vec![],
             holders: locks.iter().map(|lock| lock.view(&world, now)).collect(),
             waiting: world.locks.waits_overlapping(project, &pattern).len(),
         }

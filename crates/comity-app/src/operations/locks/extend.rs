@@ -5,7 +5,7 @@ use comity_core::locks::LockAsk;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{LockChanges, changed, must_name_paths, stored_reason};
+use super::{LockChanges, changed, must_name_paths, stored_reason, wider};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
@@ -14,7 +14,7 @@ use crate::span::Span;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Extend {
-    /// Every lock that overlaps one of these
+    /// The lock on each, those within a directory, or the narrowest around it
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// How long from now, such as 30m
@@ -30,7 +30,8 @@ impl Operation for Extend {
         must_name_paths(&self.paths)?;
         let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
-        let finish = |events: &[_], _: &_, _| changed("extended", events);
+        let notes = wider(&app.engine().world(), project, &patterns);
+        let finish = move |events: &[_], _: &_, _| LockChanges { notes, ..changed("extended", events) };
         let asks = vec![Ask::Lock(LockAsk::Extend {
             project,
             patterns,

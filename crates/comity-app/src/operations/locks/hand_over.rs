@@ -5,7 +5,7 @@ use comity_core::{Ask, Principal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{LockChanges, changed, must_name_paths, stored_reason};
+use super::{LockChanges, changed, must_name_paths, stored_reason, wider};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HandOver {
-    /// Every lock that overlaps one of these
+    /// The lock on each, those within a directory, or the narrowest around it
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// The agent's name or id, or human
@@ -34,7 +34,8 @@ impl Operation for HandOver {
             "human" => Principal::Human,
             name => Principal::Agent(world.agents.find(name)?.id),
         };
-        let finish = |events: &[_], _: &_, _| changed("handed over", events);
+        let notes = wider(&world, project, &patterns);
+        let finish = move |events: &[_], _: &_, _| LockChanges { notes, ..changed("handed over", events) };
         let asks =
             vec![Ask::Lock(LockAsk::HandOver { project, patterns, to, reason: stored_reason(self.reason) })];
         Ok(Plan::change(asks, finish))

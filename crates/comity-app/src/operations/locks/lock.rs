@@ -1,9 +1,12 @@
 //! Takes locks.
 
 use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use comity_core::locks::{Hold, LockAsk, LockEvent, LockMode, Wanted};
-use comity_core::{Ask, Event, Millis, Principal, Refusal, Timestamp, World, limits};
+use comity_core::{Ask, Event, Millis, PathPattern, Principal, Refusal, Timestamp, World, limits};
+use comity_git::WorktreeFilter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +14,12 @@ use super::{LockView, must_name_paths, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::permissions::submit_plan_first;
+use crate::projects::PathBase;
 use crate::span::Span;
+
+/// Files of one ask that are looked at, and how long git may take for one.
+const CHANGED_MAX: usize = 8;
+const LOOK_MAX: Duration = Duration::from_secs(2);
 
 /// Lock paths so that nobody else edits them. All or none; asking again renews.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -43,6 +51,9 @@ pub struct LockGrant {
     /// Those of the paths that are not there yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// Those with uncommitted changes that were made while nobody had them locked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
 }
 
 impl Operation for Lock {
@@ -66,6 +77,10 @@ impl Operation for Lock {
         let project = place.project();
         let patterns = place.resolve_all(&self.paths)?;
         let missing: Vec<String> = patterns.iter().filter_map(|pattern| place.missing(pattern)).collect();
+        let changed = match self.shared {
+            true => vec![],
+            false => ChangedBefore::among(&app.engine().world(), &place, &patterns),
+        };
         let wants = patterns.into_iter().zip(&self.paths).map(|(pattern, path)| Wanted {
             project,
             pattern,
@@ -81,10 +96,45 @@ impl Operation for Lock {
         let mut asks: Vec<Ask> = place.introduce(&app.engine().world()).into_iter().collect();
         asks.push(Ask::Lock(LockAsk::Lock { wants, wait }));
         let who = caller.who;
-        let finish = move |events: &[Event], world: &World, now| {
-            Ok(LockGrant { locks: grant(who, events, world, now)?, missing })
+        if changed.is_empty() {
+            return Ok(Plan::grant(asks, move |events: &[Event], world: &World, now| {
+                Ok(LockGrant { locks: grant(who, events, world, now)?, missing, changed: vec![] })
+            }));
+        }
+        Ok(Plan::change_then(asks, move |app, events| {
+            let locks = grant(who, events, &app.engine().world(), app.engine().now())?;
+            let changed = changed.iter().filter_map(ChangedBefore::confirmed).collect();
+            Ok(LockGrant { locks, missing, changed })
+        }))
+    }
+}
+
+/// A file that nobody had locked, and that looks changed.
+struct ChangedBefore {
+    place: PathBase,
+    pattern: PathPattern,
+}
+
+impl ChangedBefore {
+    fn among(world: &World, place: &PathBase, patterns: &[PathPattern]) -> Vec<ChangedBefore> {
+        let looks_changed = |pattern: &&PathPattern| {
+            let [alternative] = pattern.alternatives() else { return false };
+            let path: PathBuf = alternative.prefix().collect();
+            alternative.rest().is_empty()
+                && world.locks.overlapping(place.project(), pattern).is_empty()
+                && comity_git::looks_changed(place.repository(), &path)
         };
-        Ok(Plan::grant(asks, finish))
+        let found = patterns.iter().filter(looks_changed).take(CHANGED_MAX);
+        found.map(|pattern| ChangedBefore { place: place.clone(), pattern: pattern.clone() }).collect()
+    }
+
+    /// Its name, if git says so, too.
+    fn confirmed(&self) -> Option<String> {
+        let repository = self.place.repository();
+        let here = WorktreeFilter::Only([repository.root().canonicalize().ok()?].into());
+        let (dir, case) = (repository.common_dir(), repository.case());
+        let found = comity_git::uncommitted_work(dir, (&self.pattern, &here), case, LOOK_MAX, 1);
+        found.ok().flatten().map(|_| self.pattern.readable())
     }
 }
 
@@ -126,6 +176,13 @@ impl fmt::Display for LockGrant {
         lines.extend(self.missing.iter().map(|path| {
             format!("note: {} does not exist yet; is it spelled right?", comity_core::display::visible(path))
         }));
+        if let [_, ..] = &self.changed[..] {
+            let has = if self.changed.len() == 1 { "has" } else { "have" };
+            let paths = comity_core::display::visible(&self.changed.join(", ")).into_owned();
+            lines.push(format!(
+                "note: {paths} {has} uncommitted changes from before your lock; look at them first: your commit takes them in"
+            ));
+        }
         f.write_str(&lines.join("\n"))
     }
 }

@@ -4,6 +4,7 @@ mod adopt;
 mod check;
 mod extend;
 mod hand_over;
+mod left_dirty;
 mod list;
 mod lock;
 mod release;
@@ -13,7 +14,8 @@ mod unlock;
 use std::fmt;
 
 use comity_core::calls;
-use comity_core::locks::{Hold, Lock as CoreLock, LockEvent, keeps_from_writing};
+use comity_core::locks::{Hold, Lock as CoreLock, LockEvent, keeps_from_writing, meant_by};
+use comity_core::paths::covers;
 use comity_core::projects::Project;
 use comity_core::{Event, PathPattern, Principal, ProjectId, Refusal, Timestamp, World};
 use schemars::JsonSchema;
@@ -156,20 +158,28 @@ impl fmt::Display for LockView {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LockChanges {
     pub paths: Vec<String>,
+    /// The repository of each path, if any of them is not in the one that the caller is in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<String>,
+    /// What is worth knowing: uncommitted changes, or that a lock covers more than was named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     #[serde(skip)]
     verb: &'static str,
 }
 
 impl fmt::Display for LockChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.paths.is_empty() {
-            return write!(f, "nothing to be {}", self.verb);
-        }
-        let lines: Vec<String> = self
-            .paths
-            .iter()
-            .map(|path| format!("{} {}", self.verb, comity_core::display::visible(path)))
+        let visible = comity_core::display::visible;
+        let place = |at: usize| self.projects.get(at).map(|project| format!(" in {}", visible(project)));
+        let paths = self.paths.iter().enumerate();
+        let mut lines: Vec<String> = paths
+            .map(|(at, path)| format!("{} {}{}", self.verb, visible(path), place(at).unwrap_or_default()))
             .collect();
+        if lines.is_empty() {
+            lines.push(format!("nothing to be {}", self.verb));
+        }
+        lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         f.write_str(&lines.join("\n"))
     }
 }
@@ -196,7 +206,30 @@ fn changed(verb: &'static str, events: &[Event]) -> LockChanges {
         | Event::Lock(LockEvent::HandedOver { path, .. }) => Some(path.to_string()),
         _ => None,
     };
-    LockChanges { verb, paths: events.iter().filter_map(path).collect() }
+    let paths = events.iter().filter_map(path).collect();
+    LockChanges { verb, paths, projects: vec![], notes: vec![] }
+}
+
+/// Says of each path that has no lock of its own which lock it stands for.
+fn wider(world: &World, project: ProjectId, patterns: &[PathPattern]) -> Vec<String> {
+    let note = |pattern: &PathPattern| {
+        let locks = meant_by(world, project, pattern);
+        let around: Vec<String> = locks
+            .iter()
+            .filter(|lock| !covers(pattern, &lock.wanted.pattern))
+            .map(|lock| lock.wanted.pattern.readable())
+            .collect();
+        let shown = comity_core::display::visible;
+        (!around.is_empty()).then(|| {
+            let path = pattern.readable();
+            format!(
+                "{} has no lock of its own: that was the lock on {}",
+                shown(&path),
+                shown(&around.join(", "))
+            )
+        })
+    };
+    patterns.iter().filter_map(note).collect()
 }
 
 /// A reason as it is stored: bounded, and without secrets.

@@ -1,12 +1,13 @@
 //! Takes others' locks away.
 
-use comity_core::locks::{Hold, LockAsk};
+use comity_core::locks::{Hold, LockAsk, meant_by};
 use comity_core::teams::leads;
 use comity_core::{Ask, PathPattern, Principal, ProjectId, Refusal, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{LockChanges, changed, must_name_paths, stored_reason};
+use super::left_dirty::WrittenUnder;
+use super::{LockChanges, changed, must_name_paths, stored_reason, wider};
 use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -15,7 +16,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// Every lock that overlaps one of these
+    /// The lock on each, those within a directory, or the narrowest around it
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// Whose locks: needed if somebody is using them
@@ -31,11 +32,22 @@ impl Operation for Release {
         must_name_paths(&self.paths)?;
         let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
-        refuse_unnamed(&app.engine().world(), caller.who, (project, &patterns), self.from.as_deref())?;
-        let finish = |events: &[_], _: &_, _| changed("released", events);
+        let (world, now) = (app.engine().world(), app.engine().now());
+        refuse_unnamed(&world, caller.who, (project, &patterns), self.from.as_deref())?;
+        let notes = wider(&world, project, &patterns);
+        let meant = patterns.iter().flat_map(|pattern| meant_by(&world, project, pattern));
+        let written = WrittenUnder::among(&world, now, meant);
         let asks =
             vec![Ask::Lock(LockAsk::Release { project, patterns, reason: stored_reason(self.reason) })];
-        Ok(Plan::change(asks, finish))
+        let told = move |events: &[_]| LockChanges { notes, ..changed("released", events) };
+        if written.is_empty() {
+            return Ok(Plan::change(asks, move |events: &[_], _: &_, _| told(events)));
+        }
+        Ok(Plan::change_then(asks, move |_, events| {
+            let mut told = told(events);
+            told.notes.extend(written.notes(events));
+            Ok(told)
+        }))
     }
 }
 
@@ -51,7 +63,7 @@ fn refuse_unnamed(
         Some("human" | "you") => Some(Principal::Human),
         Some(name) => Some(Principal::Agent(world.agents.find(name)?.id)),
     };
-    let locks = patterns.iter().flat_map(|pattern| world.locks.overlapping(project, pattern));
+    let locks = patterns.iter().flat_map(|pattern| meant_by(world, project, pattern));
     // Whoever may not decide about a lock is told so by the rules.
     let may_decide = |holder: Principal| match holder.agent() {
         Some(agent) => leads(world, who, agent),

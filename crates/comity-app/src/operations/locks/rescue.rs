@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::path::Path;
 
-use comity_core::display::visible;
+use comity_core::display::{shell_word, visible};
 use comity_core::locks::{Hold, Lock, LockAsk, LockEvent, ReleaseCause};
 use comity_core::projects::Project;
 use comity_core::{Ask, Event, Fence, PathPattern, Principal, ProjectId, Refusal};
@@ -37,7 +37,7 @@ pub struct Rescue {
 /// What was put aside.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Rescued {
-    /// The work, one entry for each lock and worktree.
+    /// The work, one entry for each agent and worktree.
     pub rescued: Vec<Kept>,
     /// The paths that are free now.
     pub paths: Vec<String>,
@@ -66,7 +66,8 @@ impl Operation for Rescue {
         }
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
         // Whoever may not take it away may not put it aside, and nothing is touched before that is known.
-        let release = Ask::Lock(LockAsk::Release { project, patterns: patterns.clone(), reason: None });
+        let release =
+            Ask::Lock(LockAsk::Release { project, patterns: locked(app, project, &patterns), reason: None });
         comity_core::decide(&app.engine().world(), &caller.asker(), &release)?;
         let _one_at_a_time = app.rescuing();
         let mut left = left(app, caller.who, project, &patterns)?;
@@ -78,17 +79,18 @@ impl Operation for Rescue {
         let _moving = app.watch().moving();
         let mut rescued: Vec<Kept> = Vec::new();
         let mut aside: Vec<(Fence, Vec<Box<str>>)> = Vec::new();
-        for one in &left {
-            let kept = match one.put_aside(app, caller.who) {
+        for together in together(&left) {
+            let kept = match put_aside(app, caller.who, &together) {
                 Ok(kept) => kept,
                 Err(problem) => {
                     // What is aside is recorded all the same; the rest is the caller's now, as it is.
                     let _ = app.engine().ask(caller.asker(), Ask::Lock(LockAsk::PutAside { aside }));
-                    return Err(one.stays(&problem, &rescued).into());
+                    return Err(together[0].stays(&problem, &rescued).into());
                 }
             };
-            aside.push((one.lock.fence, kept.iter().map(|one| one.name.as_str().into()).collect()));
-            rescued.extend(kept.into_iter().map(|kept| Kept::of(&one.by, kept)));
+            let into: Vec<Box<str>> = kept.iter().map(|one| one.name.as_str().into()).collect();
+            aside.extend(together.iter().map(|one| (one.lock.fence, into.clone())));
+            rescued.extend(kept.into_iter().map(|kept| Kept::of(&together[0].by, kept)));
         }
         let asks = vec![Ask::Lock(LockAsk::PutAside { aside })];
         match app.engine().ask_with_key(caller.asker(), asks, caller.key.clone()) {
@@ -118,6 +120,52 @@ fn done_before(app: &Application, caller: &Caller, place: &PathBase) -> Option<R
         Some(Kept::of(&by, found))
     };
     Some(Rescued { rescued: refs.into_iter().filter_map(kept).collect(), paths })
+}
+
+/// The locks on what is meant, each by its own name.
+fn locked(app: &Application, project: ProjectId, patterns: &[PathPattern]) -> Vec<PathPattern> {
+    let world = app.engine().world();
+    let locked = patterns.iter().flat_map(|pattern| {
+        let locks = world.locks.overlapping(project, pattern);
+        let none = locks.is_empty().then(|| pattern.clone());
+        locks.into_iter().map(|lock| lock.wanted.pattern.clone()).chain(none).collect::<Vec<_>>()
+    });
+    locked.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// What goes into one ref: all that the same agent has left in the same worktrees.
+fn together(left: &[Left]) -> Vec<Vec<&Left>> {
+    let mut all: Vec<Vec<&Left>> = Vec::new();
+    for one in left {
+        let into = one.lock.rescue.as_ref().map(|rescue| &rescue.into);
+        let belongs = |other: &&mut Vec<&Left>| {
+            other[0].is_of_same(one) && other[0].lock.rescue.as_ref().map(|rescue| &rescue.into) == into
+        };
+        match all.iter_mut().find(belongs) {
+            Some(others) => others.push(one),
+            None => all.push(vec![one]),
+        }
+    }
+    all
+}
+
+fn put_aside(
+    app: &Application,
+    who: Principal,
+    together: &[&Left],
+) -> Result<Vec<comity_git::RescuedWork>, String> {
+    let first = together[0];
+    let is_ours = |lock: &Lock| lock.holder == who && lock.hold == Hold::Held;
+    let are_ours = {
+        let world = app.engine().world();
+        together.iter().all(|one| world.locks.get(one.lock.fence).is_some_and(is_ours))
+    };
+    let rescue = first.lock.rescue.as_ref().filter(|_| are_ours);
+    let rescue = rescue.ok_or("somebody has taken it over meanwhile")?;
+    let patterns = together.iter().flat_map(|one| one.lock.wanted.pattern.alternatives().to_vec());
+    let pattern = PathPattern::of(patterns.collect());
+    let work = comity_git::LeftWork { pattern: &pattern, ..first.meant() };
+    work.put_aside(&first.by, &rescue.into, PATIENCE).map_err(|problem| problem.to_string())
 }
 
 struct Left {
@@ -174,15 +222,19 @@ fn take_over(
         world.locks.iter().filter_map(|lock| Some(lock.rescue.as_ref()?.into.clone())).collect()
     };
     let (mut into, mut patterns) = (Vec::new(), Vec::new());
+    let mut named: Vec<(&Left, Box<str>)> = Vec::new();
     for one in left.iter().filter(|one| one.lock.hold == Hold::Orphaned) {
-        let name = match &one.lock.rescue {
-            Some(rescue) => rescue.into.clone(),
+        let begun = one.lock.rescue.as_ref().map(|rescue| &rescue.into);
+        let name = match begun.or(named.iter().find(|(other, _)| other.is_of_same(one)).map(|(_, name)| name))
+        {
+            Some(name) => name.clone(),
             None => {
                 let free = comity_git::free_name(one.common_dir(), &one.by, &promised, PATIENCE);
                 free.map_err(|problem| one.stays(&problem, &[]))?.into()
             }
         };
         promised.push(name.clone());
+        named.push((one, name.clone()));
         into.push((one.lock.fence, name));
         patterns.push(one.lock.wanted.pattern.clone());
     }
@@ -216,12 +268,9 @@ impl Left {
         comity_git::LeftWork { common_dir, pattern, case: project.case, within, may_be_in }
     }
 
-    fn put_aside(&self, app: &Application, who: Principal) -> Result<Vec<comity_git::RescuedWork>, String> {
-        let is_ours = |lock: &Lock| lock.holder == who && lock.hold == Hold::Held;
-        let rescue = self.lock.rescue.as_ref();
-        let rescue = rescue.filter(|_| app.engine().world().locks.get(self.lock.fence).is_some_and(is_ours));
-        let rescue = rescue.ok_or("somebody has taken it over meanwhile")?;
-        self.meant().put_aside(&self.by, &rescue.into, PATIENCE).map_err(|problem| problem.to_string())
+    /// Whether it is the work of the same agent, to be looked for in the same worktrees.
+    fn is_of_same(&self, other: &Left) -> bool {
+        self.by == other.by && self.within == other.within && self.may_be_in == other.may_be_in
     }
 
     /// Says why it is where it was, and what was put aside before.
@@ -264,9 +313,9 @@ impl Kept {
 impl fmt::Display for Rescued {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines: Vec<String> = Vec::new();
-        for Kept { by, r#ref, files, .. } in &self.rescued {
+        for Kept { by, r#ref, files, worktree, .. } in &self.rescued {
             lines.push(format!("put aside the work of {by} in {}", visible(&files.join(", "))));
-            lines.push(format!("get it back with: git stash apply {}", r#ref));
+            lines.push(format!("get it back with: git -C {} stash apply {}", shell_word(worktree), r#ref));
         }
         lines.extend(self.paths.iter().map(|path| format!("freed {}", visible(path))));
         f.write_str(&lines.join("\n"))

@@ -14,6 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::agents::AgentView;
 use crate::operations::inbox::ListInbox;
 use crate::operations::ledger::ListAlerts;
+use crate::operations::worktrees::WaitingMerge;
 use crate::watch::WatchView;
 
 /// Show where the server is, who you are to it, and what there is.
@@ -41,6 +42,9 @@ pub struct ServerStatus {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held_up: Vec<HeldUp>,
     pub waits: usize,
+    /// Merges in the repository you are in that wait to be taken where their branch is checked out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub merges: Vec<WaitingMerge>,
     /// Commits and merges that were begun, and of which it could not be found out yet what came of them.
     pub unsettled: usize,
     /// The number of the newest entry of the log.
@@ -67,6 +71,14 @@ fn held_up(world: &World, now: Timestamp, caller: &Caller) -> Vec<HeldUp> {
         .collect()
 }
 
+/// What waits to be merged here. What cannot be found out is not worth an error.
+fn waiting_merges(app: &Application, caller: &Caller) -> Vec<WaitingMerge> {
+    let Ok(place) = app.projects().place(caller) else { return vec![] };
+    let driver = app.trees().driver(app.config(), place.repository().common_dir());
+    let waiting = driver.ok().and_then(|driver| driver.waiting_merges().ok()).unwrap_or_default();
+    waiting.into_iter().map(WaitingMerge::of).collect()
+}
+
 impl Operation for Status {
     type Output = ServerStatus;
 
@@ -89,6 +101,7 @@ impl Operation for Status {
             inbox: comity_core::inbox::count(&world, caller.who),
             held_up: held_up(&world, app.engine().now(), caller),
             waits: world.locks.waits().count(),
+            merges: waiting_merges(app, caller),
             unsettled,
             head: world.head,
             watch: app.watch().view(),
@@ -118,6 +131,10 @@ impl fmt::Display for ServerStatus {
         for (at, agent) in self.held_up.iter().enumerate() {
             let label = if at == 0 { "agents" } else { "" };
             writeln!(f, "{label:8}{} {}", agent.name, visible(&agent.doing))?;
+        }
+        for (at, merge) in self.merges.iter().enumerate() {
+            let label = if at == 0 { "merges" } else { "" };
+            writeln!(f, "{label:8}{merge}")?;
         }
         if self.inbox > 0 {
             writeln!(f, "inbox   {}: {}", counted(self.inbox, "thing"), next_call::<ListInbox>([]))?;

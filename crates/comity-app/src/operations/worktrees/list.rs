@@ -51,6 +51,18 @@ pub struct WorktreeList {
     /// Repositories that could not be looked at, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// Merges that wait to be taken where their branch is checked out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WaitingMerge>,
+}
+
+/// A merge that is made, and not in its branch yet.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WaitingMerge {
+    /// The branch that it is for.
+    pub target: String,
+    /// What to run.
+    pub command: String,
 }
 
 /// One worktree.
@@ -80,6 +92,18 @@ pub struct TrashView {
     /// Its name, if it had one.
     pub slug: Option<String>,
     pub path: String,
+}
+
+impl WaitingMerge {
+    pub(in crate::operations) fn of(waiting: comity_git::worktree::WaitingMerge) -> WaitingMerge {
+        WaitingMerge { target: waiting.target.as_str().to_owned(), command: waiting.command }
+    }
+}
+
+impl fmt::Display for WaitingMerge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a merge into {} waits; take it with: {}", self.target, self.command)
+    }
 }
 
 impl Operation for ListWorktrees {
@@ -169,6 +193,7 @@ impl WorktreeList {
         self.trash_total += trashed.len();
         self.leftovers.extend(leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())));
         self.ready += driver.ready().map_err(failure)?;
+        self.waiting.extend(driver.waiting_merges().map_err(failure)?.into_iter().map(WaitingMerge::of));
         Ok(())
     }
 }
@@ -218,6 +243,7 @@ impl fmt::Display for WorktreeList {
             ));
         }
         lines.extend(self.problems.iter().map(|problem| format!("can't look at {}", visible(problem))));
+        lines.extend(self.waiting.iter().map(ToString::to_string));
         lines.extend(self.leftovers.iter().map(|left| format!("left by a crash: {left}")));
         match lines.is_empty() {
             true => f.write_str(&format!(

@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use comity_core::branch_moves::{Move, MoveCause};
-use comity_core::display::shell_word;
+use comity_core::display::{counted, shell_word};
+use comity_core::next_call::Argument;
 use comity_core::worktrees::{Worktree, WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Refusal};
 use comity_git::worktree::{Branch, CommitId, Driver, FailureKind, MergePlan, Merged, Person};
@@ -115,7 +116,9 @@ impl Merging<'_> {
         let turn = (!wish.dry_run).then(|| driver.turn_to_merge(target)).transpose().map_err(failure)?;
         let plan = driver.plan_merge(source, target).map_err(failure)?;
         let paths: Vec<PathBuf> = plan.changes.iter().map(|change| change.path().clone()).collect();
-        let out_of_scope = scope::never_locked(app, worktree, place.repository().case(), &paths)?;
+        let out_of_scope = scope::never_locked(app, worktree, place.repository().case(), &paths, |path| {
+            driver.commits_to(&plan, path).map_err(failure)
+        })?;
         let mut made = MergeMade {
             source: source.as_str().to_owned(),
             target: target.as_str().to_owned(),
@@ -229,9 +232,12 @@ fn made_before(app: &Application, caller: &Caller, driver: &Driver) -> Result<Op
 fn beyond(made: &MergeMade) -> Refusal {
     let shown: Vec<&str> = made.out_of_scope.iter().take(SHOWN_MAX).map(String::as_str).collect();
     let count = made.out_of_scope.len();
+    let were = if count == 1 { "was" } else { "were" };
+    let changes = counted(count, "change");
+    let merge = next_call::<WorktreeMerge>([("out_of_scope", Argument::Yes)]);
     Refusal::NotAllowed {
-        problem: format!("{count} changes on {} were made without a lock: {}", made.source, shown.join(", ")),
-        hint: "nothing was merged; look at them, then merge with out_of_scope".into(),
+        problem: format!("{changes} on {} {were} made without a lock: {}", made.source, shown.join(", ")),
+        hint: format!("nothing was merged; look at them, then merge all the same: {merge}"),
     }
 }
 
@@ -273,6 +279,10 @@ impl fmt::Display for MergeMade {
         match self.state {
             "already" => write!(f, "{target} has all of {source} already")?,
             "planned" => write!(f, "{source} would change {} of {target}", count(files.len()))?,
+            // It was asked for before.
+            "waiting" if files.is_empty() => {
+                write!(f, "{source} is merged and waits; {target} is checked out, so take it there with:")?;
+            }
             "waiting" => write!(
                 f,
                 "{source} is merged, {}; {target} is checked out, so take it there with:",

@@ -50,7 +50,7 @@ fn files_that_somebody_has_keep_a_task_from_starting() {
         expect![[r#"
             bob got src/b.rs (fence 1)
             declared a
-            ann: refused (locked): src/b.rs is locked by bob ("fixing login") for 5m more (0ms so far); wait for it: lock(paths=["src/b.rs"], wait="60s"); or ask bob: mail_send(to=["bob"], message="TEXT"); or work on something else
+            ann: refused (locked): src/b.rs is locked by bob ("fixing login") for 5m more (0ms so far); wait for them: lock(paths=["src/a.rs", "src/b.rs"], wait="60s"); or ask bob: mail_send(to=["bob"], message="TEXT"); or work on something else
             fence 1: src/b.rs is locked by bob ("fixing login") for 5m more (0ms so far)
             src/b.rs of bob given back
             a claimed by ann (1)

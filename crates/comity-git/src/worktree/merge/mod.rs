@@ -4,6 +4,7 @@ mod checkouts;
 mod conflicts;
 mod plan;
 mod recover;
+mod waiting;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,6 +20,8 @@ use crate::umask::{as_user, share};
 pub use conflicts::{Conflict, Side};
 use plan::MergeOutcome;
 pub use plan::{MergeChange, MergePlan};
+use waiting::StillWaits;
+pub use waiting::WaitingMerge;
 
 /// Where merges wait for the user to take them, if the branch is checked out.
 const MERGED: &str = "refs/comity/merged";
@@ -108,7 +111,14 @@ impl Driver {
         }
         self.check_plan(plan, deadline)?;
         let commit = match &plan.outcome {
-            MergeOutcome::Nothing => return Ok(Merged::Already),
+            MergeOutcome::Nothing => match self.still_waits(plan, deadline)? {
+                StillWaits::No => return Ok(Merged::Already),
+                StillWaits::For { checked_out } => {
+                    return Ok(Merged::waiting(plan.target_commit.clone(), &plan.target, checked_out));
+                }
+                // Nobody has it checked out any more.
+                StillWaits::ForNobody => plan.target_commit.clone(),
+            },
             MergeOutcome::FastForward => plan.source_commit.clone(),
             MergeOutcome::Merge { tree } => {
                 self.commit_tree(tree, [&plan.target_commit, &plan.source_commit], by, message, deadline)?

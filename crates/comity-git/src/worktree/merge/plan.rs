@@ -3,7 +3,7 @@
 use comity_core::display::shell_word;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::conflicts::Conflict;
@@ -103,6 +103,17 @@ impl Driver {
         };
         plan.changes = changes(&git, &plan.target_commit, &tree)?;
         Ok(plan)
+    }
+
+    /// The commits by which a planned merge changes a path, merges left out.
+    pub fn commits_to(&self, plan: &MergePlan, path: &Path) -> Result<Vec<String>, WorktreeError> {
+        let project = self.project();
+        let git = Git::on_refs(&project, self.deadline()).with_variable("GIT_LITERAL_PATHSPECS", "1");
+        let range = format!("{}..{}", plan.target_commit, plan.source_commit);
+        let mut call = git.call("log").args(["--no-merges", "--full-history", "--format=%H", &range, "--"]);
+        call = call.arg(path.as_os_str());
+        let listed = call.done()?;
+        Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
     }
 
     /// Lets git merge in memory; gives the tree, and what stands against it.

@@ -45,11 +45,19 @@ impl Driver {
     }
 }
 
+/// How the user takes what waits for a branch, from wherever that is.
+pub(super) fn take_command(target: &Branch, checked_out: &[PathBuf]) -> String {
+    let name = format!("{MERGED}/{target}");
+    let at = checked_out.first().map(|path| path.to_string_lossy());
+    let at = at.map(|path| format!("-C {} ", shell_word(&path))).unwrap_or_default();
+    format!("git {at}merge {}", shell_word(&name))
+}
+
 impl Merged {
     /// A merge that waits to be taken where its branch is checked out.
     pub(super) fn waiting(commit: CommitId, target: &Branch, checked_out: Vec<PathBuf>) -> Merged {
         let name = format!("{MERGED}/{target}");
-        let command = format!("git merge {}", shell_word(&name));
+        let command = take_command(target, &checked_out);
         Merged::Waiting { commit, name, checked_out, command }
     }
 }
