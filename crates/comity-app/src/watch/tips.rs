@@ -52,7 +52,7 @@ impl KeptTips {
         let now = LeftTips { head: app.engine().world().head, tips: tips.clone() };
         let write = || -> io::Result<()> { dir.write(&name(common_dir), &serde_json::to_vec(&now)?) };
         if let Err(error) = write() {
-            eprintln!("comity: where branches are cannot be kept: {error}");
+            eprintln!("comity: where branches are can't be kept: {error}");
         }
     }
 }
