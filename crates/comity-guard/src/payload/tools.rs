@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::arguments::{guess, named_paths};
 use super::fields::Fields;
-use super::shell::{COMMANDS, DIRECTORIES, all};
+use super::shell::{COMMANDS, DIRECTORIES, all, is_command_alone};
 use crate::dialect::Dialect;
 use crate::effects::{Effects, FileTarget, Read, Unknown, Write, WriteKind};
 use crate::patch::{Strip, envelope, unified};
@@ -105,7 +105,11 @@ pub fn tool(name: &str, input: &Value) -> (ToolKind, Effects, Option<ShellComman
         Value::String(_) => vec![input],
         _ => Vec::new(),
     };
-    let commands = (kind == ToolKind::Shell && !given.is_empty()).then(|| of_lines(&given));
+    let is_run = matches!(kind, ToolKind::Shell | ToolKind::Unknown) && !given.is_empty();
+    let commands = is_run.then(|| match is_command_alone(name, input) {
+        true => of_lines(&given),
+        false => ShellCommands { single: None, ..of_lines(&given) },
+    });
     (kind, effects, commands)
 }
 
