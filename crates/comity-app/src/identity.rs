@@ -107,7 +107,7 @@ impl Identity {
 }
 
 impl Application {
-    /// Who presents this token from this lineage; `is_looked_at` if nothing was marked since it was a person's.
+    /// Who presents this token from this lineage; `is_looked_at` if nothing was marked since it was found to be the same.
     pub fn identify(&self, token: &str, lineage: &Lineage, is_looked_at: bool) -> Result<Identity, Refusal> {
         // Whoever holds the connection of somebody of whom nothing is known may have found any token.
         if let Some(nobody) = connected::cut_off(lineage).filter(|_| cfg!(target_os = "linux")) {
@@ -128,7 +128,14 @@ impl Application {
         let agent = world.agents.by_token(&hash)?;
         let id = agent.id;
         // A token that another agent has found makes nobody somebody else; whoever leads an agent may have given it one.
-        if let Some(own) = self.registered_in(&world, lineage)
+        let own = self.registered_in(&world, lineage);
+        if own.is_none()
+            && !is_looked_at
+            && let Some(nobody) = self.left_behind(lineage, id)
+        {
+            return Ok(nobody);
+        }
+        if let Some(own) = own
             && own != id
             && !world.agents.is_ancestor(own, id)
         {
@@ -143,6 +150,16 @@ impl Application {
             });
         }
         Ok(Identity::agent(id))
+    }
+
+    /// Nobody, if an agent has left behind who presents an agent's token: nobody knows which agent, and so whether it found
+    /// the token. A program that has used it while it was known whose it is goes on.
+    fn left_behind(&self, lineage: &Lineage, agent: AgentId) -> Option<Identity> {
+        let has_used = |link: &LineageProcess| self.identities().user(link.process) == Some(Some(agent));
+        let is_agents =
+            |link: &&LineageProcess| processes::mark_of(link.process.pid) == Some(ProcessMark::Agent);
+        let left = lineage.links.iter().find(is_agents)?;
+        (!lineage.links.iter().any(has_used)).then(|| Identity::started_by_an_agent(left))
     }
 
     /// Remembers who presents an agent's token, so that it is the agent's without the token, too. Once for a connection is

@@ -46,7 +46,7 @@ pub use git::UnknownState;
 pub use index_guess::looks_changed;
 pub use open_files::raise_open_files;
 pub use patch::{DirtyWorktree, commit_patch, dirty_worktrees};
-pub use refs::{NewCommit, Tips};
+pub use refs::{NewCommit, NewCommits, Tips};
 pub use repository::Repository;
 pub use rescue::{LeftWork, RESCUED, RescuedWork, free_name, rescued};
 pub use resolve::leads_elsewhere;

@@ -18,14 +18,45 @@ const COMMITS_MAX: usize = 50;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tips(BTreeMap<String, String>);
 
+/// What is new on the branches of a project.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NewCommits {
+    pub commits: Vec<NewCommit>,
+    /// The tips whose commits could not be read, each with why: their objects may still be on their way.
+    pub unread: BTreeMap<String, String>,
+}
+
 /// A commit that was not reachable before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewCommit {
     pub id: String,
+    /// What it was found on, as [`Tips`] name it.
+    tip: String,
     /// The branch that it was found on; none for a head that is on none.
     pub branch: Option<String>,
     /// What it changed, from the top. A merge changed what is as in none of its parents.
     pub paths: Vec<PathBuf>,
+}
+
+impl Tips {
+    /// The same, but where `earlier` has them for these.
+    #[must_use]
+    pub fn but<'n>(mut self, names: impl Iterator<Item = &'n String>, earlier: &Tips) -> Tips {
+        for name in names {
+            match earlier.0.get(name) {
+                Some(id) => self.0.insert(name.clone(), id.clone()),
+                None => self.0.remove(name),
+            };
+        }
+        self
+    }
+}
+
+impl NewCommit {
+    /// Whether it was found on one of these tips.
+    pub fn is_on(&self, names: &BTreeMap<String, String>) -> bool {
+        names.contains_key(&self.tip)
+    }
 }
 
 impl Checkout {
@@ -48,39 +79,44 @@ impl Checkout {
     }
 
     /// The commits that `now` reaches and `before` did not.
-    pub fn new_commits(
-        &self,
-        before: &Tips,
-        now: &Tips,
-        patience: Duration,
-    ) -> Result<Vec<NewCommit>, UnknownState> {
+    pub fn new_commits(&self, before: &Tips, now: &Tips, patience: Duration) -> NewCommits {
         let known: BTreeSet<&str> = before.0.values().map(String::as_str).collect();
         let git = Git::on_refs(self.worktree(), Instant::now() + patience);
-        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        let (mut new, mut seen) = (NewCommits::default(), BTreeSet::new());
         for (name, tip) in now.0.iter().filter(|(_, tip)| !known.contains(tip.as_str())) {
-            let mut input = format!("{tip}\n");
-            known.iter().for_each(|id| input += &format!("^{id}\n"));
-            let count = format!("--max-count={}", COMMITS_MAX + 1);
-            // What a branch was at before may be gone.
-            let options = [&count, "--ignore-missing", "--stdin"];
-            let ids = git.call("rev-list").args(options).input(input).done()?;
-            let ids = String::from_utf8_lossy(&ids).into_owned();
-            let branch = name.strip_prefix("refs/heads/").map(str::to_owned);
-            let all: Vec<&str> = ids.lines().collect();
-            match (all.len() > COMMITS_MAX, before.0.get(name)) {
-                (true, Some(old)) => {
-                    let paths = changed(&git, &[old, tip])?;
-                    found.push(NewCommit { id: tip.clone(), branch, paths });
+            match commits_of(&git, (name, tip), before.0.get(name), &known) {
+                Ok(found) => {
+                    new.commits.extend(found.into_iter().filter(|commit| seen.insert(commit.id.clone())));
                 }
-                (_, _) => {
-                    for id in all.into_iter().take(COMMITS_MAX).filter(|id| seen.insert((*id).to_owned())) {
-                        let paths = changed(&git, &[id])?;
-                        found.push(NewCommit { id: id.to_owned(), branch: branch.clone(), paths });
-                    }
-                }
+                Err(unknown) => drop(new.unread.insert(name.clone(), unknown.to_string())),
             }
         }
-        Ok(found)
+        new
+    }
+}
+
+/// The commits that one tip reaches and nothing that is known does.
+fn commits_of(
+    git: &Git<'_>,
+    (name, tip): (&String, &String),
+    before: Option<&String>,
+    known: &BTreeSet<&str>,
+) -> Result<Vec<NewCommit>, UnknownState> {
+    // Among what is left out, `--ignore-missing` would leave this out, too.
+    git.call("cat-file").args(["-e", &format!("{tip}^{{commit}}")]).done()?;
+    let mut input = format!("{tip}\n");
+    known.iter().for_each(|id| input += &format!("^{id}\n"));
+    let count = format!("--max-count={}", COMMITS_MAX + 1);
+    // What a branch was at before may be gone.
+    let options = [&count, "--ignore-missing", "--stdin"];
+    let ids = git.call("rev-list").args(options).input(input).done()?;
+    let ids = String::from_utf8_lossy(&ids).into_owned();
+    let branch = name.strip_prefix("refs/heads/").map(str::to_owned);
+    let commit =
+        |id: &str, paths| NewCommit { id: id.to_owned(), tip: name.clone(), branch: branch.clone(), paths };
+    match (ids.lines().count() > COMMITS_MAX, before) {
+        (true, Some(old)) => Ok(vec![commit(tip, changed(git, &[old, tip])?)]),
+        (_, _) => ids.lines().take(COMMITS_MAX).map(|id| Ok(commit(id, changed(git, &[id])?))).collect(),
     }
 }
 

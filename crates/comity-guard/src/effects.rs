@@ -12,6 +12,8 @@ pub struct Effects {
     pub writes: Vec<Write>,
     /// What it would show to the model.
     pub reads: Vec<Read>,
+    /// The directories and files in whose contents it searches.
+    pub searches: Vec<String>,
     /// The commits that git would make, besides what they do to files.
     pub commits: Vec<GitCommit>,
     /// What it may change, if these are paths at all: the arguments of a tool that nobody has told us about.
@@ -181,6 +183,7 @@ impl Effects {
     pub(crate) fn merge(&mut self, other: Effects) {
         other.writes.into_iter().for_each(|write| self.write(write));
         other.reads.into_iter().for_each(|read| self.read(read));
+        self.searches.extend(other.searches);
         other.commits.into_iter().for_each(|commit| self.commit(commit));
         if let Some(why) = other.unknown {
             self.note(why);

@@ -92,6 +92,8 @@ mod tests {
         settle: Duration::from_millis(100),
         burst_max: Duration::from_millis(1_000),
         git_max: Duration::from_secs(30),
+        again_min: Duration::from_millis(500),
+        again_max: Duration::from_secs(60),
     };
 
     /// Plays touches (`a` at so many milliseconds) and looks at each moment in turn; gives what settled when.

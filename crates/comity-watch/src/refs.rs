@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use comity_git::Checkout;
 use rustix::io::Errno;
@@ -20,6 +20,8 @@ pub(crate) struct Refs {
     watches: BTreeMap<PathBuf, WatchId>,
     first: Option<Instant>,
     last: Option<Instant>,
+    /// When to look again at what could not be read, and how long after the last look that is.
+    again: Option<(Instant, Duration)>,
 }
 
 impl Refs {
@@ -28,9 +30,20 @@ impl Refs {
         self.last = Some(now);
     }
 
+    /// To be looked at again some time later, if nothing moves before; each time that is twice as late.
+    pub(crate) fn look_later(&mut self, now: Instant, bounds: &Bounds) {
+        let pause = self.again.map_or(bounds.again_min, |(_, pause)| (pause * 2).min(bounds.again_max));
+        self.again = Some((now + pause, pause));
+    }
+
+    pub(crate) fn is_read(&mut self) {
+        self.again = None;
+    }
+
     /// When it may have settled; nothing while nothing moved.
     pub(crate) fn next(&self, bounds: &Bounds) -> Option<Instant> {
-        Some((self.last? + bounds.settle).min(self.first? + bounds.burst_max))
+        let moved = || Some((self.last? + bounds.settle).min(self.first? + bounds.burst_max));
+        moved().into_iter().chain(self.again.map(|(at, _)| at)).min()
     }
 
     /// Whether it has settled; asked once.
@@ -38,6 +51,8 @@ impl Refs {
         let has_settled = self.next(bounds).is_some_and(|next| now >= next);
         if has_settled {
             (self.first, self.last) = (None, None);
+            // Until somebody says so again.
+            self.again = self.again.map(|(_, pause)| (now + bounds.again_max, pause));
         }
         has_settled
     }
@@ -69,12 +84,16 @@ impl WatchedTrees {
         of().find(|tree| tree.git_dir() == common_dir).or_else(|| of().next())
     }
 
-    /// Watches the directories in which git keeps branches: files, or tables; and the heads of worktrees in tables.
+    /// Watches the directories in which git keeps refs: files, or tables; and those of worktrees. A branch may be a symbolic
+    /// ref to any of them.
     pub(crate) fn watch_refs(&mut self, common_dir: &Path) {
         let of =
             self.trees.values().map(|tree| &tree.checkout).filter(|tree| tree.common_dir() == common_dir);
-        let mut dirs: Vec<PathBuf> = of.map(|tree| tree.git_dir().join("reftable")).collect();
-        dirs.extend([common_dir.join("refs/heads"), common_dir.join("reftable")]);
+        let of = of.flat_map(|tree| ["reftable", "refs"].map(|dir| tree.git_dir().join(dir)));
+        let mut dirs: Vec<PathBuf> = of.collect();
+        dirs.extend([common_dir.join("refs"), common_dir.join("reftable")]);
+        dirs.sort();
+        dirs.dedup();
         self.refs.entry(common_dir.to_owned()).or_default();
         let mut watched = 0;
         while let Some(dir) = dirs.pop() {

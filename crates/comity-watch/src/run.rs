@@ -141,7 +141,8 @@ impl<O: Observer> Watching<O> {
                 match kind {
                     NameEvent::NewDirectory if name == INDEX_LOCK => tree.git_began(now),
                     NameEvent::Went if name == INDEX_LOCK => tree.git_ended(),
-                    NameEvent::NewDirectory | NameEvent::Written if name == OsStr::new("HEAD") => {
+                    // A branch may also be a symbolic ref to one of those that stand beside the head.
+                    NameEvent::NewDirectory | NameEvent::Written if is_top_ref(name) => {
                         let common_dir = tree.checkout.common_dir().to_owned();
                         self.touch_refs(&common_dir, now);
                     }
@@ -265,8 +266,11 @@ impl<O: Observer> Watching<O> {
         for common_dir in settled {
             let Some(checkout) = self.trees.checkout_of(&common_dir) else { continue };
             let looked = self.observer.refs_settled(checkout);
-            if let (Looked::Again, Some(refs)) = (looked, self.trees.refs.get_mut(&common_dir)) {
-                refs.touch(Instant::now());
+            let Some(refs) = self.trees.refs.get_mut(&common_dir) else { continue };
+            match looked {
+                Looked::Done => refs.is_read(),
+                Looked::Again => refs.touch(Instant::now()),
+                Looked::Later => refs.look_later(Instant::now(), &bounds),
             }
         }
     }
@@ -279,4 +283,13 @@ impl<O: Observer> Watching<O> {
             self.told = state;
         }
     }
+}
+
+/// Whether git takes a file for a ref that stands beside the head: `HEAD` itself, `ORIG_HEAD` and whatever is named like
+/// these. What a fetch leaves there is none.
+fn is_top_ref(name: &Path) -> bool {
+    let name = name.as_os_str().as_encoded_bytes();
+    name != b"FETCH_HEAD"
+        && !name.starts_with(b"COMMIT_EDITMSG")
+        && name.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'))
 }

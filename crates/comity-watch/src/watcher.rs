@@ -25,6 +25,9 @@ pub struct Bounds {
     pub burst_max: Duration,
     /// How long writes are taken for git's own while the index is locked: a forgotten lock hides nothing for longer.
     pub git_max: Duration,
+    /// When branches whose commits could not be read are looked at again: at first, and after many times.
+    pub again_min: Duration,
+    pub again_max: Duration,
 }
 
 impl Default for Bounds {
@@ -35,6 +38,8 @@ impl Default for Bounds {
             settle: Duration::from_millis(150),
             burst_max: Duration::from_secs(2),
             git_max: Duration::from_secs(30),
+            again_min: Duration::from_millis(500),
+            again_max: Duration::from_secs(60),
         }
     }
 }
@@ -45,6 +50,8 @@ pub enum Looked {
     Done,
     /// It is too early: look again in a moment.
     Again,
+    /// Not all of it could be read: look again later, and later each time.
+    Later,
 }
 
 /// Who says what is to be watched, and is told what was seen; all on the watcher's thread.

@@ -8,11 +8,15 @@ mod sealed;
 mod support;
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use support::wire::Wire;
 use support::{HUMAN, PATIENCE, Place, Ran, eventually, has_ended};
+
+/// The names of the witness.
+const WITNESSES: [&str; 2] = ["log.witness", "ledger/witness"];
 
 /// Sends a letter, which is safe once it is answered. As the human: whoever acts as an agent here may not recover a log.
 fn send(place: &Place, text: &str) {
@@ -136,6 +140,39 @@ fn a_lost_backlog_is_noticed() {
 }
 
 #[test]
+fn a_witness_that_is_lost_with_the_backlog_is_no_loss() {
+    for lost in [&["log.witness"][..], &["log.witness", "log.db-shm", "log.fences-"]] {
+        let place = Place::new();
+        place.join(&["ann"]);
+        quiet(&place);
+        let mut last = 0;
+        kill_with_backlog(&place, || {
+            (0..5).for_each(|number| send(&place, &format!("letter {number}")));
+            last = head(&place);
+        });
+        fs::remove_file(place.home.join("log.db-wal")).expect("deleted");
+        let gone = log_files(&place.home).filter(|file| {
+            let name = file.file_name().and_then(|name| name.to_str()).expect("a name");
+            lost.iter().any(|lost| name.starts_with(lost))
+        });
+        gone.for_each(|file| fs::remove_file(file).expect("deleted"));
+        is_noticed(&place, "without its first name");
+        let kept = is_recovered(&place, "without its first name", last);
+        assert!(kept < last, "{kept} of {last}");
+    }
+    // Alone it comes back, and nothing else is said.
+    let place = Place::new();
+    place.join(&["ann"]);
+    send(&place, "a letter");
+    place.kill_server();
+    fs::remove_file(place.home.join(WITNESSES[0])).expect("deleted");
+    place.json(&["up"]);
+    let inode = |name: &str| fs::metadata(place.home.join(name)).expect("there").ino();
+    assert_eq!(inode(WITNESSES[0]), inode(WITNESSES[1]), "one file with two names");
+    place.json(&["log", "verify"]);
+}
+
+#[test]
 fn what_only_the_backlog_has_is_kept_though_the_log_itself_was_lost() {
     for (is_removed, has_witness) in [(false, true), (true, true), (false, false), (true, false)] {
         let place = loop {
@@ -155,7 +192,7 @@ fn what_only_the_backlog_has_is_kept_though_the_log_itself_was_lost() {
             false => fs::write(&log, "").expect("emptied"),
         }
         if !has_witness {
-            fs::remove_file(place.home.join("log.witness")).expect("removed");
+            WITNESSES.iter().for_each(|name| fs::remove_file(place.home.join(name)).expect("removed"));
         }
         is_noticed(&place, "only the backlog is left");
         let done = recover(&place, &["--json"]).json();

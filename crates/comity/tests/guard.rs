@@ -107,6 +107,38 @@ fn a_tool_does_not_write_to_what_is_comitys_own() {
 }
 
 #[test]
+fn a_search_shows_nothing_of_what_is_hidden() {
+    let place = Place::new();
+    place.json(&["up"]);
+    std::os::unix::fs::symlink(&place.home, place.repo.join("state")).expect("a link");
+    for (tool, input) in [
+        ("Grep", json!({ "pattern": "x", "path": place.home })),
+        ("Grep", json!({ "pattern": "x", "path": place.home.join("teams") })),
+        ("Grep", json!({ "pattern": "x", "path": place.dir(), "output_mode": "content" })),
+        ("Grep", json!({ "pattern": "x", "path": "state" })),
+        ("grep_search", json!({ "pattern": "x", "dir_path": "/" })),
+        ("read_many_files", json!({ "include": [place.home.join("teams/**/*.json")] })),
+        ("read_many_files", json!({ "paths": ["a"], "include": ["../**/secret"] })),
+        ("view_image", json!({ "path": place.home.join("screenshots/human/a.png") })),
+    ] {
+        let reason = denied(&judge(&place, "PreToolUse", tool, input.clone()));
+        assert!(
+            reason.contains("which no agent searches") || reason.contains("no agent reads it"),
+            "{tool} {input}: {reason}"
+        );
+    }
+    for (tool, input) in [
+        ("Grep", json!({ "pattern": "x" })),
+        ("Grep", json!({ "pattern": "x", "path": "src" })),
+        ("Grep", json!({ "pattern": "x", "path": place.home.join("init.json") })),
+        ("read_many_files", json!({ "include": ["src/**"] })),
+        ("Glob", json!({ "pattern": "**/*.rs", "path": "/" })),
+    ] {
+        allowed(&judge(&place, "PreToolUse", tool, input));
+    }
+}
+
+#[test]
 fn a_write_to_what_somebody_else_has_locked_is_denied() {
     let place = with_bob();
     let a = place.repo.join("src/a.rs");

@@ -232,6 +232,34 @@ fn opencode_cannot_write_a_locked_file() {
     check(&place, &model.told(), &ran, "opencode");
 }
 
+/// What `comity init` connects asks before it reads, too: the log and others' letters are no agent's.
+#[test]
+fn claude_code_reads_nothing_of_the_state_directory() {
+    let test = "claude_code_reads_nothing_of_the_state_directory";
+    let place = place();
+    clients::install(&place);
+    let letter = place.json(&["mail", "spool", "carl", "--message", "open sesame"]);
+    let spooled = place.home.join("teams/default/inboxes/carl.json");
+    assert!(std::fs::read_to_string(&spooled).is_ok_and(|text| text.contains("sesame")), "{letter}");
+    let text = |path: &std::path::Path| path.to_str().expect("a text").to_owned();
+    let model = Model::start(vec![
+        Call::new("Read", json!({ "file_path": text(&spooled) })),
+        Call::new("Read", json!({ "file_path": text(&place.home.join("secret")) })),
+        Call::new("Read", json!({ "file_path": text(&place.repo.join("src/a.rs")) })),
+    ]);
+    let Some(mut claude) = clients::claude(test, &place, &model) else { return };
+    clients::init(&place, "claude", &claude);
+    claude.arg("--strict-mcp-config");
+    let ran = clients::run(&place, claude);
+    let told = model.told();
+    let [denied @ .., read] = &told[..] else { panic!("it was told nothing: {ran:?}") };
+    assert_eq!(denied.len(), 2, "{told:?}");
+    for told in denied {
+        assert!(!told.contains("sesame") && told.contains("no agent"), "{told}: {ran:?}");
+    }
+    assert!(read.contains("fn main"), "bob's file may be read: {read}");
+}
+
 #[test]
 fn claude_code_obeys_what_is_checked_in_only_where_comity_is_installed() {
     let test = "claude_code_obeys_what_is_checked_in_only_where_comity_is_installed";

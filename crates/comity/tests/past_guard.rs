@@ -151,6 +151,45 @@ fn every_way_past_the_guard_is_noticed() {
 }
 
 #[test]
+fn a_branch_that_is_a_symbolic_ref_is_watched_where_it_leads() {
+    for at in ["refs/x/deep/m", "refs/tags/m", "refs/worktree/m", "ORIG_HEAD"] {
+        let mut yard = Yard::new();
+        // By hand: git itself makes no symbolic ref to some of these, but follows each.
+        yard.shell(&format!("git update-ref {at} HEAD; echo 'ref: {at}' > .git/refs/heads/main"));
+        yard.stage("src/b.rs");
+        yard.shell("git commit -q --no-verify -m free");
+        yard.settled();
+        yard.stage("src/a.rs");
+        yard.shell(&format!(
+            "c=$(git commit-tree -p HEAD -m x $(git write-tree)); echo $c > new; mv new .git/{at}"
+        ));
+        assert_eq!(yard.report()["details"]["commit"], *yard.head(), "{at}");
+    }
+}
+
+#[test]
+fn a_commit_whose_objects_come_later_is_noticed_when_they_come() {
+    let mut yard = Yard::new();
+    yard.hook(&yard.bob, "PreToolUse");
+    yard.shell(
+        "mkdir ../objects; echo evil > ../evil
+        export GIT_OBJECT_DIRECTORY=$PWD/../objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects GIT_INDEX_FILE=../index
+        git read-tree HEAD; git update-index --cacheinfo 100644,$(git hash-object -w ../evil),src/a.rs
+        c=$(git commit-tree $(git write-tree) -p HEAD -m x); echo $c > ../commit; git update-ref refs/heads/main $c",
+    );
+    let is_unread =
+        |problem: &Value| problem.as_str().is_some_and(|problem| problem.contains("can't be read yet"));
+    let problems = |yard: &Yard| yard.place.json(&["status"])["watch"]["problems"].clone();
+    eventually("it says so", || problems(&yard).as_array().is_some_and(|all| all.iter().any(is_unread)));
+    yard.hook(&yard.bob, "PostToolUse");
+    yard.shell("cp -r ../objects/. .git/objects/");
+    let report = yard.report();
+    assert_eq!(report["details"]["commit"], *yard.head(), "{report}");
+    assert!(report["summary"].as_str().is_some_and(|said| said.ends_with("probably by bob")), "{report}");
+    eventually("it is over", || problems(&yard) == json!([]));
+}
+
+#[test]
 fn refs_in_tables_are_watched() {
     let place = Place::new();
     fs::remove_dir_all(place.repo.join(".git")).expect("removed");

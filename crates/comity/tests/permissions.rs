@@ -325,6 +325,28 @@ fn a_request_survives_the_server() {
 }
 
 #[test]
+fn what_forbids_files_binds_tools_that_nobody_has_told_us_about() {
+    let scene = Scene::new("5m");
+    scene.place.json(&["mode", "ann", "full"]);
+    scene.place.json(&["permissions", "rule", "add", "deny", "Write", "src/secret/"]);
+    scene.place.json(&["permissions", "rule", "add", "deny", "Bash", "rm *"]);
+    for (tool, input, is_denied) in [
+        ("mcp__fs__write_file", json!({ "path": "src/secret/a", "content": "x" }), true),
+        ("mcp__fs__edit", json!({ "path": "src/secret/a", "old": "a" }), true),
+        ("mcp__fs__put", json!({ "to": { "uri": "src/secret/a" } }), true),
+        ("mcp__fs__move", json!({ "source": "a", "destination": "src" }), true),
+        ("mcp__sh__run", json!({ "command": "ls; rm x" }), true),
+        ("mcp__fs__write_file", json!({ "path": "src/open/a", "content": "x" }), false),
+        ("mcp__tracker__create_issue", json!({ "title": "a/b is slow", "labels": ["x"] }), false),
+        ("mcp__sh__run", json!({ "command": "ls" }), false),
+    ] {
+        let ran = scene.place.run_as(&scene.ann, &["ask", tool, &input.to_string(), "--wait", "0s"]);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert_eq!(said.contains("a rule of the human says no"), is_denied, "{tool} {input}: {ran:?}");
+    }
+}
+
+#[test]
 fn rules_and_modes_settle_who_waits_and_hooks_obey_them() {
     let mut scene = Scene::new("5m");
     let question = scene.ask(Way::CommandLine, &make());

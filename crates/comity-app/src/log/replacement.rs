@@ -135,7 +135,7 @@ pub(super) fn put_in_place(home: &Path, aside: &OldFilesDir) -> Result<World, St
     // Fences go on from the old one's.
     let says = Testimony::of(testimony, home, head, world.fence.0);
     aside.copy(&witness::path(home))?;
-    Witness::create(home, says)?;
+    Witness::create(home, says)?.name_again(home);
     fs::remove_dir(&waiting).map_err(|error| format!("{}: {error}", waiting.display()))?;
     sync(home)?;
     Ok(world)

@@ -73,6 +73,7 @@ impl SqliteLog {
         let says = Testimony::of(testimony, home, head, world.fence.0);
         let witness = Witness::open(home, testimony, says)?;
         segments.begin()?;
+        witness.name_again(home);
         let sizes = Sizes::of(home).map_err(|error| format!("{}: {error}", home.display()))?;
         let log = SqliteLog {
             home: home.into(),

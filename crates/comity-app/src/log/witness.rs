@@ -4,6 +4,9 @@
 //! synced now and then, so it may be behind the log; it is never ahead of what the log is sure to have. What is only in
 //! the kernel's memory (a live batch) counts as long as that memory does: in the same run of the machine and the mount.
 //!
+//! It has a second name, `ledger/witness`, so that whoever loses the files of the log loses this one only with the sealed part,
+//! too. It is the same file, and costs nothing to keep; where a file system has no second names, there is none.
+//!
 //! It also keeps a ceiling that no fence was ever given above: a log that is set back does not set fences back.
 
 use std::fs::{self, File, OpenOptions};
@@ -80,12 +83,18 @@ struct WitnessState {
 impl Testimony {
     /// Reads what the witness of a state directory says, if there is one.
     pub(super) fn read(home: &Path) -> Result<Option<Testimony>, String> {
-        let path = path(home);
-        let bytes = match plain_file::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("{}: {error}", path.display())),
+        let is_gone = |read: &io::Result<Vec<u8>>| {
+            read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
+        let (mut path, mut read) = (path(home), plain_file::read(&path(home)));
+        if is_gone(&read) {
+            path = second_name(home);
+            read = plain_file::read(&path);
+        }
+        if is_gone(&read) {
+            return Ok(None);
+        }
+        let bytes = read.map_err(|error| format!("{}: {error}", path.display()))?;
         let slots = bytes.chunks(SLOT_BYTES as usize).enumerate();
         let sentences = slots.filter_map(|(slot, bytes)| Testimony::decode(bytes, slot as u64));
         match sentences.max_by_key(|said| said.number) {
@@ -171,6 +180,10 @@ impl Witness {
         found: Option<Testimony>,
         else_says: Testimony,
     ) -> Result<Witness, String> {
+        if found.is_some() && !path(home).exists() {
+            // It was read by its second name.
+            let _ = fs::hard_link(second_name(home), path(home));
+        }
         match found.filter(|found| found.is_own(home)) {
             Some(found) => {
                 let file = OpenOptions::new().write(true).open(path(home));
@@ -203,6 +216,17 @@ impl Witness {
         let state = WitnessState { synced: said.slot, is_dirty: false, said };
         let (run, home) = (run(home), HeldDir::open(home)?);
         Ok(Witness { home, file, run, state: Mutex::new(state), syncing: Mutex::default() })
+    }
+
+    /// Gives it its second name, which may be that of an earlier one.
+    pub(super) fn name_again(&self, home: &Path) {
+        let (Ok(own), second) = (self.file.metadata(), second_name(home)) else { return };
+        let is_own = |found: fs::Metadata| (found.dev(), found.ino()) == (own.dev(), own.ino());
+        if !fs::symlink_metadata(&second).is_ok_and(is_own) {
+            let fresh = second.with_extension("unfinished");
+            let _ = fs::remove_file(&fresh);
+            let _ = fs::hard_link(path(home), &fresh).and_then(|()| fs::rename(&fresh, &second));
+        }
     }
 
     /// The ceiling of all fences that were given so far.
@@ -271,6 +295,10 @@ impl Witness {
 /// Where the witness of a state directory is.
 pub(super) fn path(home: &Path) -> PathBuf {
     home.join("log.witness")
+}
+
+fn second_name(home: &Path) -> PathBuf {
+    home.join("ledger/witness")
 }
 
 fn mark(of: &str) -> Mark {

@@ -8,7 +8,7 @@ use comity_core::commits::{CommitAsk, UnguardedCommit};
 use comity_core::display::visible;
 use comity_core::paths::overlaps;
 use comity_core::{AgentId, Ask, Fence, PathPattern, Principal, ProjectId};
-use comity_git::{Checkout, NewCommit, Tips};
+use comity_git::{Checkout, NewCommit, NewCommits, Tips};
 use comity_watch::Looked;
 
 use super::roots::TreeProject;
@@ -27,6 +27,8 @@ const REPORTED_MAX: usize = 20;
 pub(super) struct Commits {
     tips: HashMap<PathBuf, Tips>,
     moves: HashMap<PathBuf, BranchMove>,
+    /// Moves to commits that could not be read: what was known then, by the tips that moved and why.
+    unread: HashMap<PathBuf, (BTreeMap<String, String>, BranchMove)>,
     /// What earlier servers have seen.
     kept: KeptTips,
     /// The newest lock when this server began.
@@ -34,7 +36,7 @@ pub(super) struct Commits {
 }
 
 /// What was known in the moment that a branch moved.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct BranchMove {
     /// Agents below whose processes git ran.
     proven: BTreeSet<AgentId>,
@@ -53,8 +55,8 @@ struct LockThen {
 impl Commits {
     pub(super) fn new(app: &Application) -> Commits {
         let began_with = app.engine().world().fence;
-        let (tips, moves) = (HashMap::new(), HashMap::new());
-        Commits { tips, moves, kept: KeptTips::below(app.home()), began_with }
+        let (tips, moves, unread) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Commits { tips, moves, unread, kept: KeptTips::below(app.home()), began_with }
     }
 
     /// A project is watched from here on: reports what went past the guard while no server ran.
@@ -71,12 +73,12 @@ impl Commits {
         if let Some((kept, tree)) = kept.zip(tree) {
             let mut known = BranchMove::default();
             known.locks.extend(locks(app, tree.project).filter(|lock| lock.fence <= self.began_with));
-            let new = new_commits(checkout, &kept.tips, &now, &known)?;
-            let own = if new.is_empty() { BTreeSet::new() } else { kept.own_since(app)? };
-            known.report(app, tree, new.iter().filter(|commit| !own.contains(commit.id.as_str())));
+            let new = new_commits(checkout, &kept.tips, &now, &known);
+            let own = if new.commits.is_empty() { BTreeSet::new() } else { kept.own_since(app)? };
+            known.report(app, tree, new.commits.iter().filter(|commit| !own.contains(commit.id.as_str())));
+            return self.keep(app, checkout, now.but(new.unread.keys(), &kept.tips), new.unread, known);
         }
-        self.kept.keep(app, common_dir, &now);
-        Ok(())
+        self.keep(app, checkout, now, BTreeMap::new(), BranchMove::default())
     }
 
     /// A branch moves at this moment.
@@ -110,30 +112,57 @@ impl Commits {
         }
         let common_dir = checkout.common_dir();
         let known = self.moves.remove(common_dir).unwrap_or_default();
-        let now = checkout.tips(GIT_PATIENCE).map_err(|error| error.to_string())?;
-        let Some(before) = self.tips.insert(common_dir.to_owned(), now.clone()) else {
+        let now = match checkout.tips(GIT_PATIENCE) {
+            Ok(now) => now,
+            Err(error) => {
+                self.moves.entry(common_dir.to_owned()).or_insert(known);
+                return Err(error.to_string());
+            }
+        };
+        let Some(before) = self.tips.get(common_dir).cloned() else {
+            self.tips.insert(common_dir.to_owned(), now);
             return Ok(Looked::Done);
         };
-        if before != now {
-            self.kept.keep(app, common_dir, &now);
-            let new = new_commits(checkout, &before, &now, &known)?;
-            known.report(app, tree, new.iter());
+        if before == now {
+            self.unread.remove(common_dir);
+            return Ok(Looked::Done);
         }
+        // What was known when the tips moved that could not be read then, and what is known now.
+        let (names, of_unread) = self.unread.remove(common_dir).unwrap_or_default();
+        let of_unread = of_unread.and(&known);
+        let new = new_commits(checkout, &before, &now, &of_unread);
+        let (late, others): (Vec<_>, Vec<_>) = new.commits.iter().partition(|commit| commit.is_on(&names));
+        known.report(app, tree, others.into_iter());
+        of_unread.report(app, tree, late.into_iter());
+        self.keep(app, checkout, now.but(new.unread.keys(), &before), new.unread, of_unread)?;
         Ok(Looked::Done)
+    }
+
+    /// Remembers where the branches are, but for those that could not be read; says so if there are some.
+    fn keep(
+        &mut self,
+        app: &Application,
+        checkout: &Checkout,
+        tips: Tips,
+        unread: BTreeMap<String, String>,
+        known: BranchMove,
+    ) -> Result<(), String> {
+        let common_dir = checkout.common_dir();
+        self.kept.keep(app, common_dir, &tips);
+        self.tips.insert(common_dir.to_owned(), tips);
+        let Some((name, why)) = unread.first_key_value() else { return Ok(()) };
+        let problem = format!("what is new on {name} can't be read yet: {why}");
+        self.unread.insert(common_dir.to_owned(), (unread, known));
+        Err(problem)
     }
 }
 
 /// What is new, if it matters to anybody.
-fn new_commits(
-    checkout: &Checkout,
-    before: &Tips,
-    now: &Tips,
-    known: &BranchMove,
-) -> Result<Vec<NewCommit>, String> {
-    if known.locks.is_empty() {
-        return Ok(vec![]);
+fn new_commits(checkout: &Checkout, before: &Tips, now: &Tips, known: &BranchMove) -> NewCommits {
+    match known.locks.is_empty() {
+        true => NewCommits::default(),
+        false => checkout.new_commits(before, now, GIT_PATIENCE),
     }
-    checkout.new_commits(before, now, GIT_PATIENCE).map_err(|error| error.to_string())
 }
 
 /// What keeps others from writing in a project just now.
@@ -149,6 +178,16 @@ fn locks(app: &Application, project: ProjectId) -> impl Iterator<Item = LockThen
 }
 
 impl BranchMove {
+    /// What was known then or later.
+    fn and(mut self, later: &BranchMove) -> BranchMove {
+        self.proven.extend(&later.proven);
+        self.candidates.extend(&later.candidates);
+        let is_new = |lock: &&LockThen| self.locks.iter().all(|known| known.fence != lock.fence);
+        let new: Vec<LockThen> = later.locks.iter().filter(is_new).cloned().collect();
+        self.locks.extend(new);
+        self
+    }
+
     /// Reports those that went past the guard.
     fn report<'a>(
         &self,

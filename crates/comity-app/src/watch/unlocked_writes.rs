@@ -180,7 +180,7 @@ impl Observer for UnlockedWrites {
         let looked = self.commits.settled(&self.app, tree, checkout);
         self.note_commits(checkout, looked.as_ref().err());
         self.app.free_clean_locks(CleanLocks::In(tree.project));
-        looked.unwrap_or(Looked::Done)
+        looked.unwrap_or(Looked::Later)
     }
 
     fn changed(&mut self, state: &WatchState) {

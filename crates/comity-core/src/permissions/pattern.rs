@@ -82,7 +82,9 @@ impl Pattern {
             ToolClass::Read => &call.reads,
             ToolClass::Shell | ToolClass::Edit | ToolClass::Other => &call.writes,
         };
-        let unknown = match call.is_all || class == ToolClass::Read {
+        // Of a tool that nobody has told us about, whatever may be a path is among what it writes.
+        let is_told = call.is_all || class == ToolClass::Read || call.class == ToolClass::Other;
+        let unknown = match is_told {
             true => Match::No,
             false => Match::Maybe,
         };

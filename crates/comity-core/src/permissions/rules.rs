@@ -83,11 +83,13 @@ impl Rule {
         // A command line that writes a file, or shows it, is like a tool that does.
         let by_shell =
             call.class == ToolClass::Shell && matches!(self.class, ToolClass::Edit | ToolClass::Read);
+        // So is a tool that nobody has told us about, as far as its files and commands can be told.
+        let by_other = call.class == ToolClass::Other && self.class != ToolClass::Other;
         let is_about = self.tool == call.tool || &*self.tool == EVERY_TOOL || same_kind;
         match &self.pattern {
             None if is_about => Match::Yes,
             None => Match::No,
-            Some(pattern) if is_about || by_shell => pattern.forbids(self.class, call),
+            Some(pattern) if is_about || by_shell || by_other => pattern.forbids(self.class, call),
             Some(_) => Match::No,
         }
     }

@@ -92,6 +92,14 @@ impl Argument {
         }
     }
 
+    /// What it takes to go through the paths that it stands for.
+    pub(crate) fn found_units(&self) -> usize {
+        match self {
+            Argument::Found(targets) => targets.len().saturating_mul(READING_STEP_UNITS),
+            Argument::Plain(_) | Argument::Glob(_) | Argument::Unclear(_) | Argument::Pipe => 0,
+        }
+    }
+
     /// How a person would write it.
     pub(crate) fn shown(&self) -> &str {
         match self {

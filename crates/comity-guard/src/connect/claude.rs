@@ -7,8 +7,9 @@ use super::servers::environment;
 use super::{HOOK_SECONDS_MAX, IDLE_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 
 /// Expressions with more than names in them match anywhere in a name, so they say where it begins and ends. Our own tools
-/// have rules of their own; the hook only tells which agent of the program calls them.
-const WRITING: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$";
+/// have rules of their own; the hook only tells which agent of the program calls them. What is read is judged, too: the log
+/// and the letters of others are no agent's.
+const JUDGED: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Bash|Read|NotebookRead|Grep|mcp__.*)$";
 /// After every call: mail also reaches who only looks around.
 const ALL: &str = "^(?!mcp__comity__).*$";
 const FAILING: &str = "^(Bash|mcp__(?!comity__).*)$";
@@ -26,7 +27,7 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
     };
     vec![
         // Without it, a hook that is missing or too slow lets everything pass.
-        Hook::group("PreToolUse", Some(WRITING), handler(Some(("onFailure", Piece::text("block"))))),
+        Hook::group("PreToolUse", Some(JUDGED), handler(Some(("onFailure", Piece::text("block"))))),
         Hook::group("PostToolUse", Some(ALL), handler(None)),
         // A command that the kernel held up has failed: its agent is told who holds the file.
         Hook::group("PostToolUseFailure", Some(FAILING), handler(None)),

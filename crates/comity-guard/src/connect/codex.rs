@@ -7,7 +7,7 @@ use super::{HOOK_SECONDS_MAX, IDLE_SECONDS_MAX};
 
 /// Shell commands go by several names, depending on the model. Behind `mcp__` stands all that does not begin with
 /// `comity__`, letter by letter: Codex leaves out a hook whose expression looks ahead.
-const WRITING: &str = "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|\
+const JUDGED: &str = "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|read_file|grep_files|view_image|\
     mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$";
 
 /// After every call but those of our own tools, letter by letter: mail also reaches who only looks around.
@@ -30,7 +30,7 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
         ("async", Piece::Flag(true)),
     ]);
     vec![
-        Hook::group("PreToolUse", Some(WRITING), gate),
+        Hook::group("PreToolUse", Some(JUDGED), gate),
         Hook::group("PostToolUse", Some(ALL), handler.clone()),
         Hook::group("SessionStart", None, handler.clone()),
         Hook::group("SubagentStart", None, handler.clone()),

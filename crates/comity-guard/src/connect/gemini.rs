@@ -7,7 +7,7 @@ use super::piece::Piece;
 
 /// An expression matches anywhere in a name unless it says where it begins and ends. Our own tools are asked about, too:
 /// `mcp_comity_x_y` may as well be of a server that is called `comity_x`.
-const WRITING: &str = "^(write_file|replace|run_shell_command|mcp_.*)$";
+const JUDGED: &str = "^(write_file|replace|run_shell_command|read_file|read_many_files|search_file_content|grep_search|mcp_.*)$";
 /// After every call: mail also reaches who only looks around.
 const ALL: &str = ".*";
 
@@ -21,7 +21,7 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
         ])
     };
     vec![
-        Hook::group("BeforeTool", Some(WRITING), handler(&lines.gate)),
+        Hook::group("BeforeTool", Some(JUDGED), handler(&lines.gate)),
         Hook::group("AfterTool", Some(ALL), handler(&lines.plain)),
     ]
 }

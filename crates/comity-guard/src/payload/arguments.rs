@@ -9,7 +9,7 @@ use super::options::{values, words_of_line};
 use super::tools::PARTS;
 use super::verbs::{Verb, verb};
 use super::words::{ArgumentRole, role};
-use super::writers::is_for_writers;
+use super::writers::{is_for_writers, sql_outputs};
 use crate::effects::{Effects, GuessedPath, Read, Unknown};
 use crate::limits::{EFFECTS_MAX, GUESS_BYTES_MAX, LINE_WORDS_MAX};
 
@@ -80,6 +80,7 @@ struct Guesses<'a> {
 
 impl Guesses<'_> {
     fn text(&mut self, role: ArgumentRole, text: &str) {
+        sql_outputs(text).into_iter().for_each(|file| self.one(file, true));
         match role {
             ArgumentRole::Text => {}
             ArgumentRole::Path => {

@@ -59,6 +59,19 @@ pub fn shell_call(tool: &str, input: &Value) -> Option<ShellCall> {
     Some(ShellCall { command, directory })
 }
 
+/// Whether a call has a command, and nothing besides that would change what runs.
+pub fn is_command_alone(tool: &str, input: &Value) -> bool {
+    let Value::Object(fields) = input else { return kind(tool) == ToolKind::Shell };
+    let is_words = |value: &Value| value.as_array().is_some_and(|words| words.iter().all(Value::is_string));
+    let given: Vec<&String> = fields.keys().filter(|name| COMMANDS.contains(&name.as_str())).collect();
+    let [name] = given[..] else { return false };
+    let mut line = input.clone();
+    if is_words(&line[name]) {
+        line[name] = Value::String(String::new());
+    }
+    shell_call(tool, &line).is_some() && starts_the_programs_shell(tool, &line)
+}
+
 /// Whether a call starts the shell that its program always starts, and as always: what is known of that one holds.
 pub fn starts_the_programs_shell(tool: &str, input: &Value) -> bool {
     let changes_it = |name: &str| input.get(name).is_some_and(|value| !value.is_null());

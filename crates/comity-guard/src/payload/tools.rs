@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::arguments::{guess, named_paths};
 use super::fields::Fields;
-use super::shell::{COMMANDS, DIRECTORIES, all};
+use super::shell::{COMMANDS, DIRECTORIES, all, is_command_alone};
 use crate::dialect::Dialect;
 use crate::effects::{Effects, FileTarget, Read, Unknown, Write, WriteKind};
 use crate::patch::{Strip, envelope, unified};
@@ -43,21 +43,16 @@ pub(super) const PARTS: &[&str] = &[
 /// Names of the field that holds the input of a tool.
 pub(super) const INPUTS: &[&str] = &["tool_input", "toolInput", "toolArgs", "args", "input"];
 /// Tools that only look, besides those that read one file.
-const LOOKING: [&str; 26] = [
+const LOOKING: [&str; 21] = [
     "Glob",
-    "Grep",
     "LS",
     "NotebookRead",
     "TodoRead",
     "glob",
-    "grep",
     "list",
     "list_directory",
     "list_dir",
-    "codebase_search",
     "file_search",
-    "grep_search",
-    "search_file_content",
     // These change something in their program alone.
     "AskUserQuestion",
     "BashOutput",
@@ -72,6 +67,10 @@ const LOOKING: [&str; 26] = [
     "update_plan",
     "write_todos",
 ];
+
+/// Tools that show what is in files in which they find something.
+const SEARCHING: [&str; 6] =
+    ["Grep", "grep", "grep_files", "grep_search", "codebase_search", "search_file_content"];
 
 /// What a tool is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,7 +105,11 @@ pub fn tool(name: &str, input: &Value) -> (ToolKind, Effects, Option<ShellComman
         Value::String(_) => vec![input],
         _ => Vec::new(),
     };
-    let commands = (kind == ToolKind::Shell && !given.is_empty()).then(|| of_lines(&given));
+    let is_run = matches!(kind, ToolKind::Shell | ToolKind::Unknown) && !given.is_empty();
+    let commands = is_run.then(|| match is_command_alone(name, input) {
+        true => of_lines(&given),
+        false => ShellCommands { single: None, ..of_lines(&given) },
+    });
     (kind, effects, commands)
 }
 
@@ -140,14 +143,14 @@ pub(super) fn kind(tool: &str) -> ToolKind {
         "create" | "create_file" => ToolKind::Create,
         "Edit" | "MultiEdit" | "NotebookEdit" | "replace" | "edit" | "multiedit" | "edit_file"
         | "StrReplace" | "search_replace" | "str_replace" | "insert" => ToolKind::Edit,
-        "Read" | "read_file" | "read" | "view" => ToolKind::Read,
+        "Read" | "read_file" | "read" | "view" | "view_image" => ToolKind::Read,
         "read_many_files" => ToolKind::ReadMany,
         "Bash" | "bash" | "run_shell_command" | "shell" | "local_shell" | "Shell" | "exec_command"
         | "unified_exec" | "powershell" | "run_terminal_cmd" | "container.exec" => ToolKind::Shell,
         "apply_patch" | "patch" | "ApplyPatch" => ToolKind::Patch,
         "Delete" | "delete_file" => ToolKind::Delete,
         "str_replace_editor" | "str_replace_based_edit_tool" => ToolKind::Editor,
-        _ if LOOKING.contains(&tool) => ToolKind::Look,
+        _ if LOOKING.contains(&tool) || SEARCHING.contains(&tool) => ToolKind::Look,
         _ => ToolKind::Unknown,
     }
 }
@@ -214,6 +217,7 @@ fn of_tool(tool: &str, input: &Fields<'_>) -> Effects {
             "undo_edit" | "str_replace" | "insert" => files(input, WriteKind::Edit),
             _ => Effects::unknown(Unknown::Field("command")),
         },
+        ToolKind::Look if SEARCHING.contains(&tool) => search(input),
         ToolKind::Look => Effects::default(),
         ToolKind::Unknown => of_stranger(tool, input),
     }
@@ -297,11 +301,26 @@ fn read(input: &Fields<'_>) -> Effects {
 }
 
 fn read_many(input: &Fields<'_>) -> Effects {
-    let paths = input.get(&["paths", "include"]).and_then(Value::as_array);
-    let paths = paths.into_iter().flatten().filter_map(Value::as_str);
-    let is_plain = |path: &&str| !path.contains(['*', '?', '[', '{']);
-    let reads = paths.filter(is_plain).map(|path| Read::new(path, true));
-    Effects { reads: reads.collect(), ..Effects::default() }
+    let paths = ["paths", "include"].into_iter().filter_map(|name| input.0.get(name)?.as_array());
+    let (plain, globs): (Vec<&str>, Vec<&str>) =
+        paths.flatten().filter_map(Value::as_str).partition(|path| !path.contains(['*', '?', '[', '{']));
+    let reads = plain.into_iter().map(|path| Read::new(path, true));
+    // Some of what is below the part without a glob is shown.
+    let above = globs.into_iter().map(|glob| {
+        let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
+        literal
+            .rsplit_once('/')
+            .map_or(".", |(above, _)| if above.is_empty() { "/" } else { above })
+            .to_owned()
+    });
+    Effects { reads: reads.collect(), searches: above.collect(), ..Effects::default() }
+}
+
+fn search(input: &Fields<'_>) -> Effects {
+    let given = all(input, PATHS).into_iter().chain(all(input, DIRECTORIES)).filter_map(Value::as_str);
+    let given: Vec<String> = given.map(str::to_owned).collect();
+    let searches = if given.is_empty() { vec![".".to_owned()] } else { given };
+    Effects { searches, ..Effects::default() }
 }
 
 fn shell(input: &Fields<'_>) -> Effects {

@@ -19,12 +19,44 @@ const CONTENTS: &str =
 const TEXTS: &str = "text texts data body value values string str code";
 /// What is to be done.
 const FLAGS: &str = "overwrite append write save fix autofix apply inplace replace insert truncate";
+/// What is to be done, if it is all of a name, or is asked for with `true`: in `run_id` it is about something else.
+const ACTS: &str = "delete remove update put set exec execute prune drop create move rename force purge clean restore reset sync mirror";
 /// Arguments that say what is to be done, or how a file is opened.
-const WAYS: &str = "mode modes flag flags access action operation op method verb do";
+const WAYS: &str = "mode modes flag flags access action operation op method verb do command";
+/// Where something comes from; what names a file beside it is where it goes.
+const ORIGINS: &str = "url urls uri remote href origin from";
+const PLACES: &str = "target local log file filename filepath path";
 
 /// Whether anything that a tool is given, however deep, is for one that writes.
 pub(super) fn is_for_writers(input: &Map<String, Value>, verb: Verb) -> bool {
-    input.iter().any(|(name, value)| says(name, value, verb) || is_inside(role(name), value, verb))
+    let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    let has = |names: &str| {
+        input.iter().any(|(name, value)| {
+            is_text(value) && matches!(&words(name)[..], [word] if is_one_of(word, names))
+        })
+    };
+    (has(ORIGINS) && has(PLACES))
+        || input.iter().any(|(name, value)| says(name, value, verb) || is_inside(role(name), value, verb))
+}
+
+/// The files that a statement of SQL writes to, if it is one that does.
+pub(super) fn sql_outputs(text: &str) -> Vec<&str> {
+    let words: Vec<String> = words(text);
+    let at = |word: &str| words.iter().position(|other| other == word);
+    let follows = |first: &str, then: &str| at(first).zip(at(then)).is_some_and(|(first, then)| first < then);
+    let writes = follows("vacuum", "into")
+        || follows("copy", "to")
+        || follows("into", "outfile")
+        || follows("into", "dumpfile")
+        || follows("export", "database")
+        || at("attach").is_some();
+    // What stands in quotes is every other piece.
+    let quoted = |mark: char| text.split(mark).skip(1).step_by(2);
+    if writes {
+        quoted('\'').chain(quoted('"')).filter(|text| !text.is_empty()).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 fn is_inside(role: ArgumentRole, value: &Value, verb: Verb) -> bool {
@@ -34,6 +66,7 @@ fn is_inside(role: ArgumentRole, value: &Value, verb: Verb) -> bool {
             let texts: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
             names_output(role, &texts) || values.iter().any(|value| is_inside(role, value, verb))
         }
+        Value::String(text) if !sql_outputs(text).is_empty() => true,
         Value::String(text) => {
             let words = words_of_line(text);
             names_output(role, &words.iter().map(|word| &**word).collect::<Vec<_>>())
@@ -57,10 +90,14 @@ fn says(name: &str, value: &Value, verb: Verb) -> bool {
     let is_about = has(ABOUT);
     let is_flag = has(FLAGS) || (has("in") && has("place"));
     let is_on = !matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("");
+    let is_act = match &words[..] {
+        [word] => is_one_of(word, ACTS),
+        _ => has(ACTS) && value == &Value::Bool(true),
+    };
     let is_text = has(TEXTS) && verb != Verb::Searches;
     let is_way = matches!(&words[..], [word] if is_one_of(word, ENDS))
         && texts(value).any(|text| text.contains(['/', '.']));
-    (is_flag && is_on && !is_about)
+    ((is_flag || is_act) && is_on && !is_about)
         || (is_given && !is_about && (has(OUTPUTS) || has(CONTENTS) || is_text))
         || is_way
 }

@@ -1,5 +1,6 @@
 //! Programs that unpack, mirror or fetch: `tar`, `unzip`, `rsync`, `curl`, `wget`.
 
+use super::shells::line_of;
 use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
 use crate::effects::WriteKind;
@@ -10,6 +11,12 @@ pub(crate) fn tar(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let Some(tar) = table::program("tar") else { return };
     let given = tar.options.guess(&arguments);
     let extracts = given.has(&["x", "extract", "get"]) && !given.has(&["O", "to-stdout"]);
+    for action in given.values(&["checkpoint-action"]).filter_map(|action| action.after("exec=")) {
+        line_of(walk, call, &action);
+    }
+    for line in given.values(&["to-command", "use-compress-program", "I"]) {
+        line_of(walk, call, line);
+    }
     let here = Argument::Plain(".".to_owned());
     if extracts {
         walk.writes_below(given.value(&["C", "directory"]).unwrap_or(&here), WriteKind::Whole);

@@ -1,12 +1,23 @@
 //! What `git` does to the files of a work tree.
 
+use super::feed::CommandInput;
 use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
 use crate::effects::{FileTarget, WriteKind};
-use crate::table;
+use crate::table::{self, ProgramOptions};
 
 pub(crate) fn git(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let Some((command, arguments)) = call.given.operands.split_first() else { return };
+    // An alias that begins with `!` is a line for a shell.
+    for setting in call.given.values(&["c", "config-env"]) {
+        match setting.plain().filter(|setting| !setting.starts_with("alias.")) {
+            Some(_) => {}
+            None => match setting.plain().and_then(|setting| setting.split_once("=!")) {
+                Some((_, line)) => walk.apart(|walk| walk.line(line)),
+                None => walk.runs_unseen("git"),
+            },
+        }
+    }
     let Some(row) = command.plain().and_then(|name| table::in_family(table::GIT_COMMANDS, name)) else {
         return;
     };
@@ -15,7 +26,28 @@ pub(crate) fn git(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
             walk.base = walk.base.enter(directory);
         }
         walk.row(row, command.shown(), arguments, call.feed);
+        starts(walk, command.shown(), arguments);
     });
+}
+
+/// The programs that some commands start.
+fn starts(walk: &mut Walk<'_>, command: &str, arguments: &[Argument]) {
+    let words = |from: usize| arguments.get(from..).unwrap_or_default();
+    let given = ProgramOptions::new(&["-x: --exec="]).guess(arguments);
+    match (command, arguments.first().map(Argument::shown)) {
+        ("submodule", Some("foreach")) => {
+            let options = words(1).iter().take_while(|word| word.shown().starts_with('-')).count();
+            let line: Vec<&str> = words(1 + options).iter().map(Argument::shown).collect();
+            walk.apart(|walk| walk.line(&line.join(" ")));
+        }
+        ("bisect", Some("run")) => walk.apart(|walk| walk.program(words(1), &CommandInput::Unknown)),
+        ("rebase", _) => {
+            for line in given.values(&["x", "exec"]).filter_map(Argument::plain) {
+                walk.apart(|walk| walk.line(line));
+            }
+        }
+        _ => {}
+    }
 }
 
 pub(crate) fn git_rm(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {

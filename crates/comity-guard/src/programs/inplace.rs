@@ -41,6 +41,9 @@ pub(crate) fn sed(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
             _ => operands.push(argument),
         }
     }
+    if !crate::read_only::sed_only_prints(&call.given) {
+        walk.runs_unseen(call.name);
+    }
     let Some(suffix) = in_place else {
         return operands.iter().skip(usize::from(!has_script)).for_each(|file| walk.reads(file, false));
     };
@@ -116,6 +119,10 @@ pub(crate) fn awk(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let in_place = given.value(&["i", "include"]).is_some_and(|library| library.is("inplace"));
     let has_program = given.has(&["f", "file", "e"]);
+    let program = given.operands.first().filter(|_| !has_program).and_then(Argument::plain);
+    if !program.is_some_and(crate::read_only::awk_only_prints) {
+        walk.runs_unseen(call.name);
+    }
     for file in given.operands.iter().skip(usize::from(!has_program)) {
         match in_place {
             true => walk.writes(file, WriteKind::Edit),

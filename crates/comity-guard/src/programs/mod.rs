@@ -40,9 +40,9 @@ pub(crate) use git_versions::{git_cat_file, git_show};
 pub(crate) use grep::grep;
 pub(crate) use inplace::{awk, editor, formatter, perl, sed, yq};
 pub(crate) use patches::{apply_patch, git_apply, patch};
-pub(crate) use runners::{run_word, script, xargs};
+pub(crate) use runners::{comity, joined_line, parallel, run_word, script, ssh, su, unseen, xargs};
 pub(crate) use search::find;
-pub(crate) use shells::{cd, eval, interpreter, sets, shell, word_or_code};
+pub(crate) use shells::{alias, cd, eval, interpreter, sets, shell, trap, word_or_code};
 pub(crate) use walk::{ProgramCall, Walk};
 
 use crate::arguments::Argument;

@@ -7,7 +7,7 @@ use super::search::filled;
 use super::shells::line_of;
 use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
-use crate::effects::FileTarget;
+use crate::effects::{FileTarget, Unknown};
 
 /// Programs of which one word runs another program: `uv run black`, `npm exec prettier`.
 const RUN_WORDS: [(&str, &[&str]); 8] = [
@@ -69,6 +69,69 @@ pub(crate) fn script(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
         line_of(walk, call, line);
     }
     call.given.operands.iter().for_each(|file| walk.writes(file, crate::effects::WriteKind::Whole));
+}
+
+/// A program that gives its words to a shell, as one line.
+pub(crate) fn joined_line(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
+    let words: Option<Vec<&str>> = call.given.operands.iter().map(Argument::plain).collect();
+    match words {
+        Some(words) => walk.apart(|walk| walk.line(&words.join(" "))),
+        None => walk.unknown(Unknown::Code(call.name.to_owned())),
+    }
+}
+
+/// `su`, whose line is the value of an option.
+pub(crate) fn su(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
+    match call.given.value(&["c", "command", "session-command"]) {
+        Some(line) => line_of(walk, call, line),
+        None => unseen(walk, call),
+    }
+}
+
+/// `comity confine -- …`, `comity lease run POOL -- …`
+pub(crate) fn comity(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
+    let is = |at: usize, word: &str| call.arguments.get(at).is_some_and(|argument| argument.is(word));
+    if is(0, "confine") || (is(0, "lease") && is(1, "run")) {
+        let dashes = call.arguments.iter().position(|argument| argument.is("--"));
+        match dashes {
+            Some(dashes) => walk.program(&call.arguments[dashes + 1..], call.feed),
+            None => unseen(walk, call),
+        }
+    }
+}
+
+/// `parallel`, which puts what stands behind `:::`, or what it reads, behind a program.
+pub(crate) fn parallel(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
+    let operands = &call.given.operands;
+    let end = operands.iter().position(|operand| operand.shown().starts_with(":::"));
+    let given = Argument::unclear("what parallel is given", true);
+    match &operands[..end.unwrap_or(operands.len())] {
+        [] => unseen(walk, call),
+        // One word with blanks is a line.
+        [line] if line.shown().contains(' ') => line_of(walk, call, line),
+        words => {
+            let program: Vec<Argument> = words.iter().cloned().chain([given]).collect();
+            walk.apart(|walk| walk.program(&program, &CommandInput::Unknown));
+        }
+    }
+}
+
+/// `ssh`, whose command changes no file here.
+pub(crate) fn ssh(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
+    if walk.run.is_some()
+        && let [_, words @ ..] = &call.given.operands[..]
+        && !words.is_empty()
+    {
+        let words: Vec<&str> = words.iter().map(Argument::shown).collect();
+        walk.apart(|walk| walk.line(&words.join(" ")));
+    }
+}
+
+/// What runs a script, or commands at another time: which ones does not stand here.
+pub(crate) fn unseen(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
+    if !call.given.operands.is_empty() {
+        walk.runs_unseen(call.name);
+    }
 }
 
 /// `xargs`, which gives what it reads to another program.

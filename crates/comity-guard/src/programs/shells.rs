@@ -45,7 +45,7 @@ pub(crate) fn shell(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
         return line_of(walk, call, line);
     }
     if !given.operands.is_empty() && !given.has(&["s"]) {
-        return;
+        return walk.runs_unseen(call.name);
     }
     match call.feed {
         CommandInput::Text(text) => walk.apart(|walk| walk.line(text)),
@@ -59,6 +59,25 @@ pub(crate) fn eval(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     match words {
         Some(words) => walk.line(&words.join(" ")),
         None => walk.unknown(Unknown::Code(call.name.to_owned())),
+    }
+}
+
+/// `trap`, whose first word is a line that is run later.
+pub(crate) fn trap(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
+    if let [line, _, ..] = &call.given.operands[..] {
+        line_of(walk, call, line);
+    }
+}
+
+/// `alias`, after which other words run what it is for.
+pub(crate) fn alias(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
+    for operand in &call.given.operands {
+        let Some((_, line)) = operand.shown().split_once('=') else { continue };
+        walk.runs_unseen(call.name);
+        // It writes nothing by itself.
+        if walk.run.is_some() && operand.plain().is_some() {
+            walk.apart(|walk| walk.line(line));
+        }
     }
 }
 

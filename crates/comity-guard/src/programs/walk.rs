@@ -316,7 +316,7 @@ impl<'p> Walk<'p> {
 
     /// Notes that what an argument names is changed.
     pub(crate) fn writes(&mut self, argument: &Argument, how: WriteKind) {
-        if !self.spends(found_count(argument)) {
+        if !self.spends(argument.found_units()) {
             return;
         }
         for target in self.base.targets(argument) {
@@ -341,7 +341,7 @@ impl<'p> Walk<'p> {
 
     /// Notes that a directory and all below it is changed.
     pub(crate) fn writes_below(&mut self, directory: &Argument, how: WriteKind) {
-        if !self.spends(found_count(directory)) {
+        if !self.spends(directory.found_units()) {
             return;
         }
         for target in self.base.targets(directory) {
@@ -350,7 +350,7 @@ impl<'p> Walk<'p> {
     }
 
     pub(crate) fn reads(&mut self, argument: &Argument, whole: bool) {
-        if !self.spends(found_count(argument)) {
+        if !self.spends(argument.found_units()) {
             return;
         }
         for target in self.base.targets(argument) {
@@ -366,17 +366,16 @@ impl<'p> Walk<'p> {
         }
     }
 
+    /// A program runs commands that do not stand here: that is of interest to whoever asks which are run.
+    pub(super) fn runs_unseen(&mut self, name: &str) {
+        if self.run.is_some() {
+            self.found.note(Unknown::Code(name.to_owned()));
+        }
+    }
+
     /// Says that a program does more than can be seen.
     pub(crate) fn unknown(&mut self, why: Unknown) {
         self.found.note(why);
-    }
-}
-
-/// How many paths another program has found for an argument.
-fn found_count(argument: &Argument) -> usize {
-    match argument {
-        Argument::Found(targets) => targets.len().saturating_mul(READING_STEP_UNITS),
-        Argument::Plain(_) | Argument::Glob(_) | Argument::Unclear(_) | Argument::Pipe => 0,
     }
 }
 

@@ -33,9 +33,7 @@ pub(crate) fn awk(_: &mut Prover, given: &ParsedArguments) -> Proven {
     let Some(text) = program.plain() else {
         return Err(Doubt::because("its program is not written down"));
     };
-    let letters: Vec<char> = text.chars().collect();
-    let reader = AwkReader { letters: &letters, at: 0, braces: 0, parentheses: 0, last: Last::Start };
-    if reader.only_prints().is_none() {
+    if !awk_only_prints(text) {
         return Err(Doubt::because(format!("its program `{}` is not known to only print", shown(text))));
     }
     // Some take a file of this name for a connection, and a name with a sign for a variable.
@@ -54,6 +52,13 @@ pub(crate) fn awk(_: &mut Prover, given: &ParsedArguments) -> Proven {
             Err(Doubt::because(format!("`{}` may be a connection or a variable", shown(file.shown()))))
         }
     }
+}
+
+/// Whether a program can only print, and neither writes nor runs anything.
+pub(crate) fn awk_only_prints(program: &str) -> bool {
+    let letters: Vec<char> = program.chars().collect();
+    let reader = AwkReader { letters: &letters, at: 0, braces: 0, parentheses: 0, last: Last::Start };
+    reader.only_prints().is_some()
 }
 
 /// A name in small letters that no awk has a meaning for.

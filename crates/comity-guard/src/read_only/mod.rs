@@ -19,7 +19,7 @@ mod text;
 mod words;
 
 use crate::limits::PROVEN_BYTES_MAX;
-pub(crate) use awk::awk;
+pub(crate) use awk::{awk, awk_only_prints};
 pub(crate) use builtins::{anything, cd, command, date, printf, read, set, status};
 pub(crate) use conditions::{bracket, test};
 pub(crate) use doubt::{Doubt, Proven, shown};
@@ -28,7 +28,7 @@ pub(crate) use git::{git, git_formats, git_lists, git_needs, git_one_word, git_s
 pub use git_settings::{index_has_no_repositories, runs_nothing as settings_run_nothing};
 pub(crate) use prover::Prover;
 pub(crate) use runners::{env, timeout, xargs};
-pub(crate) use sed::sed;
+pub(crate) use sed::{sed, sed_only_prints};
 
 /// What reading a command line has shown.
 #[derive(Clone, PartialEq, Eq, Debug)]

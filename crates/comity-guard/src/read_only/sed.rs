@@ -25,6 +25,19 @@ pub(crate) fn sed(_: &mut Prover, given: &ParsedArguments) -> Proven {
     Ok(())
 }
 
+/// Whether the scripts of a `sed` are known to run nothing.
+pub(crate) fn sed_only_prints(given: &ParsedArguments) -> bool {
+    let mut scripts: Vec<&Argument> = given.values(&["e", "expression"]).collect();
+    if scripts.is_empty() {
+        scripts.extend(given.operands.first());
+    }
+    let prints = |script: &&Argument| {
+        let letters: Option<Vec<char>> = script.plain().map(|text| text.chars().collect());
+        letters.is_some_and(|letters| (SedScript { letters: &letters, at: 0 }).only_prints().is_some())
+    };
+    !given.has(&["f", "file"]) && scripts.iter().all(prints)
+}
+
 /// A script while it is read: commands of one letter and `s`, each with addresses, `;` between. Nothing stands for a
 /// doubt in all that follows.
 struct SedScript<'s> {

@@ -26,6 +26,9 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("read", &["-r"]).proof(ReadProof::Given(read)).guess(EffectGuess::Own(guess::sets)).builtin(),
     reads("set", &[]).proof(ReadProof::Arguments(set)).builtin(),
     reads("exit break continue", &[]).proof(ReadProof::Arguments(status)).builtin(),
+    writes("trap", &[], EffectGuess::Own(guess::trap)).builtin(),
+    writes("alias", &[], EffectGuess::Own(guess::alias)).builtin(),
+    writes(". source", &[], EffectGuess::Own(guess::unseen)).builtin(),
     writes("pushd popd", &[], EffectGuess::Own(guess::cd)).builtin(),
     writes("export local declare typeset readonly", &[], EffectGuess::Own(guess::sets)).builtin(),
 ];

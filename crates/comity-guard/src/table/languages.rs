@@ -34,7 +34,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     writes("openssl", &[], EffectGuess::Own(guess::named_output)),
     writes("objcopy strip", &["-o:> -O: -I: -j: -R:"], EffectGuess::Last(WriteKind::Edit)),
-    writes("ssh docker podman kubectl gh pytest", &["-o: --output="], EffectGuess::Nothing),
+    writes(
+        "ssh",
+        &["-o: -i: -p: -l: -L: -R: -D: -F: -J: -b: -c: -e: -m: -w: -B: -E: -I: -O: -Q: -S: -W:"],
+        EffectGuess::Own(guess::ssh),
+    )
+    .until_operand(),
+    writes("docker podman kubectl gh pytest", &["-o: --output="], EffectGuess::Nothing),
     writes("make gmake", &["-C: -f: -j? -o: --directory= --file= --jobs?"], EffectGuess::Own(guess::make)),
     writes(
         "prettier gofmt goimports eslint stylelint clang-format shfmt autopep8 yapf rustfmt black isort ruff cargo biome dprint terraform",

@@ -21,7 +21,7 @@ fn codex() {
               "hooks": {
                 "PreToolUse": [
                   {
-                    "matcher": "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$",
+                    "matcher": "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|read_file|grep_files|view_image|mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$",
                     "hooks": [
                       {
                         "type": "command",
@@ -121,7 +121,7 @@ fn gemini() {
               "hooks": {
                 "BeforeTool": [
                   {
-                    "matcher": "^(write_file|replace|run_shell_command|mcp_.*)$",
+                    "matcher": "^(write_file|replace|run_shell_command|read_file|read_many_files|search_file_content|grep_search|mcp_.*)$",
                     "hooks": [
                       {
                         "type": "command",

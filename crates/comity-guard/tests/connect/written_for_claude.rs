@@ -17,7 +17,7 @@ fn claude_code() {
               "hooks": {
                 "PreToolUse": [
                   {
-                    "matcher": "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$",
+                    "matcher": "^(Write|Edit|MultiEdit|NotebookEdit|Bash|Read|NotebookRead|Grep|mcp__.*)$",
                     "hooks": [
                       {
                         "type": "command",

@@ -53,3 +53,33 @@ fn of_several_fields_all_count() {
     let commands = commands.expect("commands");
     assert!(!commands.is_all && commands.single.is_none() && commands.parts.len() == 2, "{commands:?}");
 }
+
+/// A rule that allows a command allows it with nothing that would make it another.
+#[test]
+fn only_a_command_alone_is_a_single_command() {
+    let single = |tool: &str, input: serde_json::Value| {
+        let (_, _, commands) = comity_guard::payload::tool(tool, &input);
+        commands.expect("commands").single.map(|words| words.join(" "))
+    };
+    for (tool, input) in [
+        ("Bash", json!({ "command": "cargo test" })),
+        ("Bash", json!({ "command": "cargo test", "description": "tests", "timeout": 5 })),
+        ("exec_command", json!({ "cmd": "cargo test", "workdir": "src", "login": true })),
+        ("shell", json!({ "command": ["cargo", "test"], "workdir": "src" })),
+        ("Bash", json!("cargo test")),
+    ] {
+        assert_eq!(single(tool, input.clone()).as_deref(), Some("cargo test"), "{tool} {input}");
+    }
+    for (tool, input) in [
+        ("Bash", json!({ "command": "cargo test", "env": { "PATH": "/tmp/evil" } })),
+        ("Bash", json!({ "command": "cargo test", "shell": "/tmp/evil" })),
+        ("Bash", json!({ "command": "cargo test", "shell": "/bin/bash" })),
+        ("Bash", json!({ "command": "cargo test", "Command": "rm x" })),
+        ("Bash", json!({ "command": "cargo test", "cmd": "rm x" })),
+        ("Bash", json!({ "command": "cargo test", "unknown_field": "rm x" })),
+        ("shell", json!({ "command": ["cargo", "test"], "env": {} })),
+        ("mcp__x__run", json!({ "command": "cargo test" })),
+    ] {
+        assert_eq!(single(tool, input.clone()), None, "{tool} {input}");
+    }
+}

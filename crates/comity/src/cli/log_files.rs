@@ -174,7 +174,7 @@ fn words(recovery: &Recovery) -> String {
             format!("missing    {count} records: {} to {last}, the last of {}", kept + 1, date(*at))
         }
         Some(_) => "missing    nothing that is known of".into(),
-        None => "missing    nobody knows: the witness (log.witness) is gone, too".into(),
+        None => "missing    nobody knows: the witness (log.witness, ledger/witness) is gone, too".into(),
     });
     let rebuilt =
         rebuilt.iter().map(|end| format!("rebuilt    the world after record {end}, from its records"));

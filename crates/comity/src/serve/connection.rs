@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use comity_app::engine::WaitPlace;
 use comity_app::identity::Identity;
 use comity_app::lineage::Lineage;
-use comity_core::{AgentId, Principal};
+use comity_core::{AgentId, Principal, TokenHash};
 use comity_wire::{FRAME_BYTES_MAX, PROTOCOL};
 use mio::net::UnixStream;
 use rustix::buffer::spare_capacity;
@@ -54,8 +54,8 @@ pub(crate) struct Connection {
     pub(crate) other_version: Option<Box<str>>,
     /// Whether a token has come over it.
     pub(crate) showed_token: bool,
-    /// How often processes had been marked when it was a person's.
-    pub(crate) looked_at: Option<u64>,
+    /// How often processes had been marked when somebody was last known on it, and by which token.
+    pub(crate) looked_at: Option<(u64, Option<TokenHash>)>,
     /// Requests that wait in the queue.
     pub(crate) parked: HashMap<u64, WaitPlace>,
     /// Those of them that have to end, and whose askers are not told so yet.

@@ -109,6 +109,44 @@ fn a_token_on_a_connection_of_a_process_that_ended_proves_nothing() {
     nothing_was_decided(&place);
 }
 
+/// What an agent leaves behind is nobody with an agent's token as with a person's, and goes on with one that it had before.
+#[test]
+fn what_an_agent_left_behind_is_nobody_with_an_agents_token() {
+    let place = Place::new();
+    let bob = place.join(&["bob"]);
+    place.json_as(&bob, &["lock", "src/b.rs"]);
+    let mut ann = Program::start(&place, "ann");
+    let fifo = place.dir().join("lines").display().to_string();
+    ann.run(&format!(
+        "mkfifo {fifo}; setsid -f timeout 120 sh -c 'while read line <{fifo}; do eval \"$line\"; done'"
+    ));
+    let tell = |line: &str| {
+        let said = place.dir().join("said");
+        let text = format!("{{ {line}; }} >{0}.part 2>&1; mv {0}.part {0}\n", said.display());
+        std::fs::write(&fifo, text).expect("written");
+        eventually("it answered", || said.exists());
+        let answer = std::fs::read_to_string(&said).expect("an answer");
+        std::fs::remove_file(&said).expect("removed");
+        answer
+    };
+    for _ in 0..2 {
+        let said = tell(&format!("COMITY_TOKEN={} {BINARY} whoami", bob.token));
+        assert!(said.starts_with("nobody"), "{said}");
+        let said = tell(&format!("COMITY_TOKEN={} {BINARY} release src/b.rs", bob.token));
+        assert!(said.contains("can't tell who you are"), "{said}");
+        let said = tell(&format!("{BINARY} whoami"));
+        assert!(said.starts_with("nobody"), "nothing is remembered of it: {said}");
+    }
+    // Her own child had its token from her, below her.
+    let child = ann.run(&format!("{BINARY} agent join cat --json"));
+    let child: Value = serde_json::from_str(&child).expect("JSON");
+    let token = child["token"].as_str().expect("a token");
+    let said = ann.run(&format!("COMITY_TOKEN={token} {BINARY} whoami"));
+    assert!(said.starts_with("cat"), "{said}");
+    std::fs::write(&fifo, "exit\n").expect("written");
+    nothing_was_decided(&place);
+}
+
 #[test]
 fn a_connection_of_a_person_is_no_persons_once_its_process_has_ended() {
     let place = Place::new();

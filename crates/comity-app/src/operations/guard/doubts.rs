@@ -13,7 +13,7 @@ use crate::application::Application;
 use crate::operation::Failure;
 
 /// All that a call may write to besides.
-pub(super) fn doubts(
+pub(crate) fn doubts(
     app: &Application,
     who: Principal,
     cwd: &Path,

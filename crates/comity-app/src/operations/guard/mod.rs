@@ -31,6 +31,7 @@ pub(crate) use behalf::confiner;
 pub(crate) use clean::CleanLocks;
 pub use commit::GuardCommit;
 pub use confine::GuardConfine;
+pub(crate) use doubts::doubts;
 pub(crate) use targets::{By, Touch, touches};
 pub use told::GuardTold;
 pub use tool::Guard;

@@ -128,10 +128,13 @@ pub(super) fn check(app: &Application, who: Principal, cwd: &Path, effects: &Eff
         // Some programs take `..` off before they look, others after.
         is_inside(&followed(&at)) || is_inside(&followed(&plain(&at)))
     };
-    if !effects.reads.is_empty() {
+    if !effects.reads.is_empty() || !effects.searches.is_empty() {
         let hidden = hidden(app, who);
         let is_hidden = |text: &&str| readings(text).iter().any(|reading| is_in(&hidden, reading));
-        if let Some(text) = effects.reads.iter().map(|read| &*read.path).find(is_hidden) {
+        let mut reads = effects.reads.iter().map(|read| &*read.path);
+        if let Some(text) =
+            reads.find(is_hidden).or(effects.searches.iter().map(|dir| &**dir).find(is_hidden))
+        {
             return Err(Refusal::NotAllowed {
                 problem: format!("{text} is Comity's own, and no agent reads it"),
                 hint: format!(
@@ -141,6 +144,15 @@ pub(super) fn check(app: &Application, who: Principal, cwd: &Path, effects: &Eff
                 ),
             });
         }
+    }
+    let home = app.server().home.canonicalize();
+    let has_it_all =
+        |dir: &&String| home.as_ref().is_ok_and(|home| home.starts_with(followed(&cwd.join(dir))));
+    if let Some(dir) = effects.searches.iter().find(has_it_all) {
+        return Err(Refusal::NotAllowed {
+            problem: format!("{dir} has Comity's state directory in it, which no agent searches"),
+            hint: "search in a directory of the project".into(),
+        });
     }
     if effects.writes.is_empty() && effects.guesses.is_empty() {
         return Ok(());

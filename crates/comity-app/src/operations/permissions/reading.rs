@@ -5,7 +5,7 @@ use std::path::Path;
 use comity_core::limits::{PERMISSION_INPUT_BYTES_MAX, PERMISSION_SUMMARY_BYTES_MAX, PERMISSION_WRITES_MAX};
 use comity_core::permissions::{Commands, ProjectFile, ToolCall, ToolClass};
 use comity_core::redact::redact;
-use comity_core::{CaseRule, ContentHash, PathPattern};
+use comity_core::{CaseRule, ContentHash, PathPattern, Principal};
 use comity_guard::payload::{ShellCall, ToolKind, shell_call, tool};
 use comity_guard::{Classification, Effects, FileTarget, classify};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::repositories::run_nothing;
 use crate::application::Application;
 use crate::operation::Failure;
-use crate::operations::guard::{By, Touch, touches};
+use crate::operations::guard::{By, Touch, doubts, touches};
 
 /// A tool call as the rules see it. Whatever cannot be read makes it harder to allow, never easier.
 pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> Result<ToolCall, Failure> {
@@ -21,7 +21,19 @@ pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> 
     let exact = input.to_string();
     let shown = if exact.len() <= PERMISSION_INPUT_BYTES_MAX { redact(&exact) } else { "".into() };
     let by = if kind == ToolKind::Shell { By::Command } else { By::Tool };
-    let found = files(app, cwd, &effects, by)?;
+    let mut found = files(app, cwd, &effects, by)?;
+    if kind == ToolKind::Unknown {
+        let guesses = Effects { guesses: effects.guesses.clone(), ..Effects::default() };
+        let touched = doubts(app, Principal::Nobody, cwd, &guesses, by).unwrap_or_default();
+        let room = PERMISSION_WRITES_MAX
+            .saturating_sub(found.writes.len() + found.reads.len() + found.outside.len());
+        found.writes.extend(
+            touched
+                .into_iter()
+                .take(room)
+                .map(|touch| ProjectFile { project: touch.place.project(), path: touch.pattern }),
+        );
+    }
     let command = commands.is_some().then(|| command_line(input)).flatten();
     let summary = summary(kind, command.as_deref(), &effects, &exact);
     let reads_only = match kind {

@@ -13,7 +13,8 @@ impl Socket {
         let Some(connection) = self.connections.get_mut(&id) else { return Err(Refusal::BadToken) };
         let lineage = connection.lineage.clone();
         let markings = comity_app::processes::markings();
-        let is_looked_at = connection.looked_at == Some(markings);
+        let token = request.token.as_deref().map(comity_app::tokens::hash);
+        let is_looked_at = connection.looked_at == Some((markings, token));
         let is_first_token = request.token.is_some() && !connection.showed_token;
         let ended = is_first_token.then(|| identity::ended(&lineage)).flatten();
         let found = match (ended, &request.token, &connection.identity) {
@@ -34,7 +35,7 @@ impl Socket {
             connection.showed_token = true;
             self.app.note_use(token, &lineage);
         }
-        connection.looked_at = (found.who == Principal::Human).then_some(markings);
+        connection.looked_at = (found.who != Principal::Nobody).then_some((markings, token));
         connection.identity = Some(found.clone());
         let found = match (found.who, &request.call) {
             (Principal::Agent(agent), Some(call)) => {
