@@ -7,6 +7,7 @@ pub const AGENT_LIMIT: &str = "agent_limit";
 pub const ASK_PERMISSION: &str = "ask_permission";
 pub const COMMIT: &str = "commit";
 pub const DECISIONS: &str = "decisions";
+pub const HANDOVER: &str = "handover";
 pub const LEASE: &str = "lease";
 pub const LEASES: &str = "leases";
 pub const LEASE_REQUEST: &str = "lease_request";

@@ -3,6 +3,7 @@
 use super::acquire::check_path_count;
 use super::graph::against;
 use super::{Lock, LockEvent, ReleaseCause};
+use crate::calls;
 use crate::checks::check_reason;
 use crate::event::Event;
 use crate::ids::{AgentId, Fence, Principal, ProjectId};
@@ -259,7 +260,7 @@ fn check_company(world: &World, locks: &[&Lock], to: Principal) -> Result<(), Re
     let names = |locks: &[&Lock]| locks.iter().map(|lock| lock.wanted.pattern.readable()).collect::<Vec<_>>();
     let (meant, more, to) = (names(locks), names(&company), world.name_of(to));
     let both = Argument::List(meant.iter().chain(&more).cloned().collect());
-    let hand_over = call("handover", [("paths", both), ("to", to.as_str().into())]);
+    let hand_over = call(calls::HANDOVER, [("paths", both), ("to", to.as_str().into())]);
     Err(Refusal::bad_input(
         format!("{} overlaps {}, and overlapping locks have one holder", meant.join(", "), more.join(", ")),
         format!("hand over all of them: {hand_over}; or give up first what {to} is not to have"),

@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<ListLocks>(calls::LOCKS,    "lock list <path>", GET,    "/api/coordination/locks")         .for_agents().unlisted(&["all_projects"]).also(&["locks", "lock ls", "lock show"]),
     CatalogEntry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded().also(&["lock check"]),
     CatalogEntry::of::<Extend>(   "extend",   "extend <paths>",   POST,   "/api/coordination/locks/extend")  .changes().also(&["lock extend"]).examples(&["extend src/login.rs --ttl 30m"]),
-    CatalogEntry::of::<HandOver>( "handover", "handover <paths>", POST,   "/api/coordination/locks/handover").changes().also(&["lock handover", "lock give"]).examples(&["handover src/login.rs --to bob"]),
+    CatalogEntry::of::<HandOver>( calls::HANDOVER, "handover <paths>", POST,   "/api/coordination/locks/handover").changes().also(&["lock handover", "lock give"]).examples(&["handover src/login.rs --to bob"]),
     CatalogEntry::of::<Adopt>(    calls::ADOPT,    "adopt <paths>",    POST,   "/api/coordination/locks/adopt")   .changes().also(&["lock adopt"]),
     CatalogEntry::of::<Rescue>(   calls::RESCUE,   "rescue <paths>",   POST,   "/api/coordination/locks/rescue")  .removes().long().writes_files().also(&["lock rescue"]),
     CatalogEntry::of::<Release>(  calls::RELEASE,  "release <paths>",  POST,   "/api/coordination/locks/release") .removes().also(&["lock release", "lock free", "lock give-back"]).examples(&["release src/login.rs", "release src/login.rs --from ann --reason \"she is at lunch\""]),
