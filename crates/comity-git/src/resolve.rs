@@ -34,6 +34,7 @@ pub(crate) fn resolve(
     if let Some(pattern) = fast_path::resolve(repository, cwd, text) {
         return Ok(pattern);
     }
+    check_backslashes(cwd, text, reading)?;
     let text = slashes(text);
     let ask = PathQuestion { repository, cwd, text: &text, reading };
     let pattern = PathPattern::of(ask.alternatives()?);
@@ -170,6 +171,19 @@ pub fn leads_elsewhere(text: &str) -> Refusal {
 pub(crate) fn below<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
     let rest = path.strip_prefix(root)?;
     (rest.is_empty() || rest.starts_with(b"/") || root.ends_with(b"/")).then_some(rest)
+}
+
+/// Refuses what would be another file than the one that has this very name.
+fn check_backslashes(cwd: &Path, text: &str, reading: GlobReading) -> Result<(), Refusal> {
+    let is_there = || cwd.join(text).symlink_metadata().is_ok();
+    match reading == GlobReading::Globs && text.contains('\\') && is_there() {
+        true => Err(Refusal::bad_pattern(
+            text,
+            "there is a file with a backslash in its name",
+            "give its directory",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn slashes(text: &str) -> Cow<'_, str> {

@@ -15,6 +15,7 @@ mod sizes;
 mod sqlite;
 mod verify;
 mod witness;
+mod witness_names;
 mod world_file;
 mod written_by;
 

@@ -15,7 +15,8 @@ use super::proof::{self, fold};
 use super::rows::{self, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
 use super::set_aside::OldFilesDir;
-use super::witness::{self, LogHead, Testimony, Witness};
+use super::witness::{LogHead, Testimony, Witness};
+use super::witness_names;
 use super::written_by;
 
 const WAITING: &str = "log.recovered";
@@ -134,7 +135,7 @@ pub(super) fn put_in_place(home: &Path, aside: &OldFilesDir) -> Result<World, St
     let testimony = Testimony::read(home).ok().flatten();
     // Fences go on from the old one's.
     let says = Testimony::of(testimony, home, head, world.fence.0);
-    aside.copy(&witness::path(home))?;
+    aside.copy(&witness_names::path(home))?;
     Witness::create(home, says)?.name_again(home);
     fs::remove_dir(&waiting).map_err(|error| format!("{}: {error}", waiting.display()))?;
     sync(home)?;

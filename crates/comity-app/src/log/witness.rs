@@ -4,21 +4,18 @@
 //! synced now and then, so it may be behind the log; it is never ahead of what the log is sure to have. What is only in
 //! the kernel's memory (a live batch) counts as long as that memory does: in the same run of the machine and the mount.
 //!
-//! It has a second name, `ledger/witness`, so that whoever loses the files of the log loses this one only with the sealed part,
-//! too. It is the same file, and costs nothing to keep; where a file system has no second names, there is none.
-//!
 //! It also keeps a ceiling that no fence was ever given above: a log that is set back does not set fences back.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::chain::Hash;
+use super::witness_names::{self, path};
 use super::{Durability, ceiling};
 use crate::held_dir::HeldDir;
-use crate::plain_file;
 
 /// Where a sentence is written: never where the last synced one stands, nor where one is being synced.
 const SLOTS: u64 = 3;
@@ -83,18 +80,7 @@ struct WitnessState {
 impl Testimony {
     /// Reads what the witness of a state directory says, if there is one.
     pub(super) fn read(home: &Path) -> Result<Option<Testimony>, String> {
-        let is_gone = |read: &io::Result<Vec<u8>>| {
-            read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-        };
-        let (mut path, mut read) = (path(home), plain_file::read(&path(home)));
-        if is_gone(&read) {
-            path = second_name(home);
-            read = plain_file::read(&path);
-        }
-        if is_gone(&read) {
-            return Ok(None);
-        }
-        let bytes = read.map_err(|error| format!("{}: {error}", path.display()))?;
+        let Some((path, bytes)) = witness_names::read(home)? else { return Ok(None) };
         let slots = bytes.chunks(SLOT_BYTES as usize).enumerate();
         let sentences = slots.filter_map(|(slot, bytes)| Testimony::decode(bytes, slot as u64));
         match sentences.max_by_key(|said| said.number) {
@@ -180,9 +166,8 @@ impl Witness {
         found: Option<Testimony>,
         else_says: Testimony,
     ) -> Result<Witness, String> {
-        if found.is_some() && !path(home).exists() {
-            // It was read by its second name.
-            let _ = fs::hard_link(second_name(home), path(home));
+        if found.is_some() {
+            witness_names::restore_first(home);
         }
         match found.filter(|found| found.is_own(home)) {
             Some(found) => {
@@ -220,13 +205,7 @@ impl Witness {
 
     /// Gives it its second name, which may be that of an earlier one.
     pub(super) fn name_again(&self, home: &Path) {
-        let (Ok(own), second) = (self.file.metadata(), second_name(home)) else { return };
-        let is_own = |found: fs::Metadata| (found.dev(), found.ino()) == (own.dev(), own.ino());
-        if !fs::symlink_metadata(&second).is_ok_and(is_own) {
-            let fresh = second.with_extension("unfinished");
-            let _ = fs::remove_file(&fresh);
-            let _ = fs::hard_link(path(home), &fresh).and_then(|()| fs::rename(&fresh, &second));
-        }
+        witness_names::name_again(home, &self.file);
     }
 
     /// The ceiling of all fences that were given so far.
@@ -290,15 +269,6 @@ impl Witness {
     fn state(&self) -> MutexGuard<'_, WitnessState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Where the witness of a state directory is.
-pub(super) fn path(home: &Path) -> PathBuf {
-    home.join("log.witness")
-}
-
-fn second_name(home: &Path) -> PathBuf {
-    home.join("ledger/witness")
 }
 
 fn mark(of: &str) -> Mark {

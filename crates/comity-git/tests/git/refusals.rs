@@ -33,6 +33,9 @@ fn paths_that_are_refused() {
     let git = |text: &str| check(text, &format!("bad_input: {text:?} is in git's own directory"));
     let unreadable = |text: &str, why: &str| check(text, &format!("bad_pattern: can't read {text:?}: {why}"));
 
+    sandbox.write("main/src/c\\d.rs", "");
+    unreadable("src/c\\d.rs", "there is a file with a backslash in its name");
+    check("src\\a.rs", "src/a.rs");
     outside("..");
     outside("../x");
     outside("src/../../x");

@@ -9,7 +9,7 @@ use super::options::{values, words_of_line};
 use super::tools::PARTS;
 use super::verbs::{Verb, verb};
 use super::words::{ArgumentRole, role};
-use super::writers::{is_for_writers, sql_outputs};
+use super::writers::{acts_on_everything, is_for_writers, sql_outputs};
 use crate::effects::{Effects, GuessedPath, Read, Unknown};
 use crate::limits::{EFFECTS_MAX, GUESS_BYTES_MAX, LINE_WORDS_MAX};
 
@@ -64,7 +64,9 @@ pub(super) fn guess(tool: &str, input: &Value) -> Effects {
         .filter_map(|name| input.get(*name)?.as_str())
         .filter(|text| !text.is_empty())
         .collect();
-    let mut found = Guesses { directories, with_trees: verb == Verb::ChangesTrees, ..Guesses::default() };
+    let with_trees = verb == Verb::ChangesTrees
+        || (matches!(verb, Verb::Reads | Verb::Searches) && acts_on_everything(input));
+    let mut found = Guesses { directories, with_trees, ..Guesses::default() };
     each(input, ArgumentRole::Other, &mut |role, text| found.text(role, text));
     found.effects
 }

@@ -39,6 +39,20 @@ pub(super) fn is_for_writers(input: &Map<String, Value>, verb: Verb) -> bool {
         || input.iter().any(|(name, value)| says(name, value, verb) || is_inside(role(name), value, verb))
 }
 
+/// Whether an argument asks for an act on all that the tool is given: `delete: true`, `exec: "rm"`.
+pub(super) fn acts_on_everything(input: &Map<String, Value>) -> bool {
+    input.iter().any(|(name, value)| asks_for_an_act(&words(name), value))
+}
+
+fn asks_for_an_act(words: &[String], value: &Value) -> bool {
+    let is_on = !matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("");
+    is_on
+        && match words {
+            [word] => is_one_of(word, ACTS),
+            words => value == &Value::Bool(true) && words.iter().any(|word| is_one_of(word, ACTS)),
+        }
+}
+
 /// The files that a statement of SQL writes to, if it is one that does.
 pub(super) fn sql_outputs(text: &str) -> Vec<&str> {
     let words: Vec<String> = words(text);
@@ -90,14 +104,11 @@ fn says(name: &str, value: &Value, verb: Verb) -> bool {
     let is_about = has(ABOUT);
     let is_flag = has(FLAGS) || (has("in") && has("place"));
     let is_on = !matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("");
-    let is_act = match &words[..] {
-        [word] => is_one_of(word, ACTS),
-        _ => has(ACTS) && value == &Value::Bool(true),
-    };
+    let is_act = asks_for_an_act(&words, value);
     let is_text = has(TEXTS) && verb != Verb::Searches;
     let is_way = matches!(&words[..], [word] if is_one_of(word, ENDS))
         && texts(value).any(|text| text.contains(['/', '.']));
-    ((is_flag || is_act) && is_on && !is_about)
+    (((is_flag && is_on) || is_act) && !is_about)
         || (is_given && !is_about && (has(OUTPUTS) || has(CONTENTS) || is_text))
         || is_way
 }

@@ -9,6 +9,20 @@ fn may_write(name: &str, input: &Value) -> bool {
 }
 
 #[test]
+fn an_act_among_the_arguments_means_all_below_a_directory() {
+    for (name, input, expected) in [
+        ("x__list", json!({ "directory": "src", "delete": true }), true),
+        ("x__find", json!({ "path": "src", "exec": "rm" }), true),
+        ("x__tree", json!({ "root": "src", "prune": true }), true),
+        ("x__get", json!({ "path": "src", "output": "b" }), false),
+    ] {
+        let (_, effects, _) = tool(&format!("mcp__{name}"), &input);
+        let guess = effects.guesses.iter().find(|guess| guess.text == "src").expect("a guess");
+        assert_eq!(guess.with_trees, expected, "{name} {input}");
+    }
+}
+
+#[test]
 fn an_act_among_the_arguments_is_no_look() {
     for (name, input) in [
         ("x__search", json!({ "path": "src/a.rs", "replace": "b" })),
