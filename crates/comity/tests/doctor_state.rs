@@ -60,7 +60,7 @@ fn a_log_that_is_no_database_is_found() {
     let log = place.home.join("log.db");
     fs::write(&log, "x".repeat(8_000)).expect("written");
     let ran = place.run(&["doctor"]);
-    check_bad(&ran, "state files", &[&log.display().to_string(), "no database", "backup"]);
+    check_bad(&ran, "state files", &[&log.display().to_string(), "a database", "backup"]);
     check_bad(&ran, "server", &[&log.display().to_string()]);
 }
 

@@ -228,7 +228,7 @@ fn whatever_goes_wrong_ends_in_a_no() {
         assert!(ran.err.contains("blocked") && ran.err.contains(why), "{why}: {ran:?}");
     };
     blocked(hook(&mut place.comity(&["hook", "claude"]), ""), "nothing on standard input");
-    blocked(hook(&mut place.comity(&["hook", "claude"]), "{nope"), "no JSON");
+    blocked(hook(&mut place.comity(&["hook", "claude"]), "{nope"), "JSON");
     blocked(hook(&mut place.comity(&["hook", "claude"]), "[1, 2]"), "no object");
     blocked(hook(&mut place.comity(&["hook", "claude"]), "{}"), "names no event");
     blocked(hook(&mut place.comity(&["hook", "nobody"]), &write), "isn't an agent program");
