@@ -34,7 +34,7 @@ pub(super) fn run(engine: &Engine, reader: &LogReader, keep_segments: Option<usi
     let looked = Arc::clone(&looked_at);
     let _woken = engine.feed().wake_while(Arc::new(move |head| {
         let enough = head.saturating_sub(looked.load(Ordering::Relaxed)) >= LOOK_EVERY_RECORDS;
-        if sleeping.swap(false, Ordering::Relaxed) || enough {
+        if sleeping.swap(false, Ordering::SeqCst) || enough {
             let _ = wake.try_send(());
         }
     }));
@@ -72,8 +72,11 @@ pub(super) fn run(engine: &Engine, reader: &LogReader, keep_segments: Option<usi
                     drop_segments(reader, most);
                 }
                 moved_at = head;
-                asleep.store(true, Ordering::Relaxed);
-                break;
+                asleep.store(true, Ordering::SeqCst);
+                // What was written since then has woken nobody.
+                if engine.feed().head() == head {
+                    break;
+                }
             }
         }
     }
