@@ -42,12 +42,14 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Stage {
+        let place = Place::new();
         // A worktree that is made ready meanwhile would make the answers differ.
-        let place = Place::with(&[("COMITY_WORKTREE_READY", "0"), ("COMITY_GUARD_WATCH", "false")]);
+        let quiet = "[worktree]\nready = 0\n[guard]\nwatch = false\n";
         let browser = "[browser]\ntabs = 2\nschemes = [\"data\", \"about:blank\"]\n";
         place.set(&format!(
-            "{browser}[pools.build]\ncapacity = 1\n[pools.gpu]\ncapacity = 2\n[pools.port]\ncapacity = 3\n"
+            "{quiet}{browser}[pools.build]\ncapacity = 1\n[pools.gpu]\ncapacity = 2\n[pools.port]\ncapacity = 3\n"
         ));
+        crate::keep::begin(&place);
         let lead = place.join(&["lead", "--role", "lead"]);
         let stranger = place.join(&["stranger"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));

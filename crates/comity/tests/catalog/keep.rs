@@ -12,9 +12,21 @@ use crate::support::Place;
 /// What stands for the directory of the test.
 const ANYWHERE: &str = "/anywhere";
 
+/// Where the log is to be kept, if it is asked for.
+fn wanted() -> Option<PathBuf> {
+    std::env::var_os("COMITY_KEEP_LOG").map(PathBuf::from)
+}
+
+/// What has to happen before agents come, if the log is to be kept.
+pub(crate) fn begin(place: &Place) {
+    if wanted().is_some() {
+        crate::rare::recognised(place);
+    }
+}
+
 /// Writes the tables, the records and the world amid them into the directory that is asked for, if one is.
 pub(crate) fn keep_log(place: &Place) {
-    let Some(to) = std::env::var_os("COMITY_KEEP_LOG").map(PathBuf::from) else { return };
+    let Some(to) = wanted() else { return };
     crate::more::happen(place);
     crate::rare::happen(place);
     place.json(&["down"]);

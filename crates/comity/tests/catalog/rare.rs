@@ -29,18 +29,21 @@ pub(crate) fn happen(place: &Place) {
     ends(place);
     writes(place);
     undone(place);
-    recognised(place);
+    names(place);
 }
 
-/// With the guard, short waits and a way to let the server panic.
+/// With the guard, short waits and a way to let the server panic. The settings are in the file: this process has used
+/// agents' tokens, and brings none in its environment.
 fn restart(place: &Place) {
     let settings = place.home.join("comity.toml");
     let before = fs::read_to_string(&settings).expect("settings");
-    fs::write(&settings, format!("{before}\n[guard]\npermissions = true\n[pools.line]\ncapacity = 1\n"))
-        .expect("written");
+    let guarded = before.replace("watch = false", "watch = true\npermissions = true");
+    assert_ne!(guarded, before);
+    let short = "[permission]\nwait = \"2s\"\n[agent]\ndisconnect_grace = \"100ms\"\n\
+                 [pool]\nreservation = \"1s\"\n";
+    fs::write(&settings, format!("{guarded}\n{short}[pools.line]\ncapacity = 1\n")).expect("written");
     let mut restart = place.comity(&["restart", "--json"]);
-    restart.env("COMITY_GUARD_WATCH", "true").env("COMITY_PERMISSION_WAIT", "2s");
-    restart.env("COMITY_DISCONNECT_GRACE", "100ms").env("COMITY_PANIC", place.dir().join("panic"));
+    restart.env("COMITY_PANIC", place.dir().join("panic"));
     Ran::of(restart.output().expect("comity runs")).json();
 }
 
@@ -70,7 +73,9 @@ fn reservation(place: &Place) {
     let (has, wants) = (place.join(&["has"]), place.join(&["wants"]));
     place.json_as(&has, &["lease", "line"]);
     place.json_as(&wants, &["lease", "request", "line"]);
+    let mut log = place.follow_on();
     place.json_as(&has, &["lease", "free", "line"]);
+    log.until_action("slot_reservation_lapsed");
 }
 
 fn asking(place: &Place, agent: &Agent, command: &str) -> Running {
@@ -134,7 +139,8 @@ fn work(place: &Place) {
 /// An agent whose program goes without a word.
 fn ends(place: &Place) {
     let mut log = place.follow_on();
-    drop(Mcp::start(&mut place.comity(&["mcp", "--name", "brief"])));
+    let brief = place.join(&["brief"]);
+    drop(Mcp::start(&mut place.comity_as(&brief, &["mcp"])));
     log.until_action("agent_disconnected");
 }
 
@@ -150,32 +156,41 @@ fn hook(place: &Place, agent: &Agent, tool: &str, input: &Value) {
     assert_eq!(hook.finish().code, 0);
 }
 
-/// Files that are read, and written and committed without a lock.
+/// Files that are read, written without a lock, and committed past the lock of another.
 fn writes(place: &Place) {
     let sly = place.join(&["sly"]);
     eventually("the repository is watched", || place.json(&["status"])["watch"]["trees"].as_u64() > Some(0));
-    let file = place.repo.join("src/a.rs");
-    hook(place, &sly, "Read", &json!({ "file_path": file }));
+    hook(place, &sly, "Read", &json!({ "file_path": place.repo.join("src/a.rs") }));
     let mut log = place.follow_on();
-    fs::write(&file, "past the locks\n").expect("written");
+    fs::write(place.repo.join("src/past.rs"), "past the locks\n").expect("written");
     log.until_action("unlocked_write");
-    place.git(&["commit", "--quiet", "--no-verify", "--message=Past the locks", "src/a.rs"]);
+    // Of commits only those are told that have files which somebody has locked.
+    place.json_as(&place.join(&["owner"]), &["lock", "src/past.rs"]);
+    place.git(&["add", "src/past.rs"]);
+    place.git(&["commit", "--quiet", "--no-verify", "--message=Past the locks", "src/past.rs"]);
     log.until_action("commit_unguarded");
 }
 
-/// A person at a terminal sees what was done in its name elsewhere.
-fn recognised(place: &Place) {
-    if !has_program("tmux") {
-        return;
-    }
+/// A person at a terminal sees what was done in its name elsewhere. It has to be the first that happens: once this process
+/// has used an agent's token, what it starts is no person's.
+pub(crate) fn recognised(place: &Place) {
+    assert!(has_program("tmux"), "a person needs a terminal: install tmux");
+    place.json(&["up"]);
     let terminal = Terminal::open(place);
     let made = terminal.types(place, &format!("{BINARY} token create elsewhere"));
     let token = made.lines().next().expect("a token").to_owned();
     let mut limit = place.comity_as_whoever(&["agent", "limit", "19"]);
-    assert_eq!(Ran::of(limit.env("COMITY_TOKEN", token).output().expect("comity runs")).code, 0);
-    let mut log = place.follow();
+    let ran = Ran::of(limit.env("COMITY_TOKEN", token).output().expect("comity runs"));
+    assert_eq!(ran.code, 0, "{made} {ran:?}");
     terminal.types(place, &format!("{BINARY} status"));
-    log.until_action("new_place_shown");
+    place.follow().until_action("new_place_shown");
+}
+
+/// An agent gets the name that its program asks for.
+fn names(place: &Place) {
+    let mut wire = Wire::connect(place).asking_as(&place.join(&["nick"]));
+    wire.ask("agent_attach", json!({ "name": "nicholas", "named": true })).expect("it is the same agent");
+    place.follow().until_action("agent_named");
 }
 
 /// A commit that was announced, and never made.

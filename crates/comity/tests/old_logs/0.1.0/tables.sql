@@ -16,5 +16,5 @@ CREATE TRIGGER only_sealed_events_go BEFORE DELETE ON events WHEN OLD.seq > (SEL
 CREATE TABLE written_by (
     only INTEGER PRIMARY KEY CHECK (only = 1), form INTEGER NOT NULL, version TEXT NOT NULL) STRICT;
 INSERT INTO sealed VALUES (1, 0);
-INSERT INTO written_by VALUES (1, 1, '0.1.0');
+INSERT INTO written_by VALUES (1, 2, '0.1.0');
 PRAGMA user_version = 2;
