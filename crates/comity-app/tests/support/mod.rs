@@ -92,9 +92,11 @@ impl App {
             )
             .expect("started");
         let facts = ServerFacts { home: home.into(), ..ServerFacts::default() };
-        // No test of the application starts a browser: nothing would end it.
         let mut config = Config::default();
-        config.browser.path = Some(home.join("no-firefox"));
+        // Nothing would end a browser that is started here: only what is on the disk has one.
+        if reader.is_none() {
+            config.browser.path = Some(home.join("no-firefox"));
+        }
         let app = Application::new(engine, reader.clone(), config, facts);
         app.set_secret([7; 32]);
         App { app, reader, repo: repo.into() }

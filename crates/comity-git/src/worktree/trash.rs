@@ -61,6 +61,9 @@ pub(super) struct TrashEntry {
     pub(super) git_entry: Option<String>,
     /// In seconds since 1970.
     pub(super) removed_at: u64,
+    /// And the part of a second: of two the later one comes back first.
+    #[serde(default)]
+    pub(super) removed_at_nanos: u32,
     pub(super) reason: Reason,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_back: bool,
@@ -96,7 +99,7 @@ impl From<TrashEntry> for Trashed {
             Reason::Proven(proven) => (None, Some(proven.saved_as)),
             Reason::SetAside { message } => (Some(message), None),
         };
-        let removed_at = UNIX_EPOCH + Duration::from_secs(entry.removed_at);
+        let removed_at = UNIX_EPOCH + Duration::new(entry.removed_at, entry.removed_at_nanos);
         let TrashEntry { id, slug, path, is_back, .. } = entry;
         Trashed { id, slug, path, removed_at, set_aside, saved_as, is_back }
     }
@@ -185,12 +188,14 @@ impl Driver {
         reason: Reason,
     ) -> Result<TrashEntry, WorktreeError> {
         let folder = path.file_name().and_then(|name| name.to_str()).unwrap_or("worktree");
+        let now = SystemTime::now();
         Ok(TrashEntry {
             id: format!("{folder}-{}", random_suffix()?),
             slug: slug.cloned(),
             path: path.to_owned(),
             git_entry: git_dir.and_then(|dir| Some(dir.file_name()?.to_str()?.to_owned())),
-            removed_at: seconds(SystemTime::now()),
+            removed_at: seconds(now),
+            removed_at_nanos: now.duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos()),
             reason,
             is_back: false,
         })

@@ -41,7 +41,7 @@ pub(crate) const GROUPS: &[Group] = &[("lock", "Who may edit which path")];
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lock>(     calls::LOCK,     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded().waits().unlisted(&["with_children"]).examples(&["lock src/login.rs --reason \"fixing the login\"", "lock 'src/**/*.rs' --wait 30s"]),
-    CatalogEntry::of::<Unlock>(   calls::UNLOCK,   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded().also(&["lock unlock"]).examples(&["unlock src/login.rs", "unlock --all"]),
+    CatalogEntry::of::<Unlock>(   calls::UNLOCK,   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded().unlisted(&["all_projects"]).also(&["lock unlock"]).examples(&["unlock src/login.rs", "unlock --all"]),
     CatalogEntry::of::<ListLocks>(calls::LOCKS,    "lock list <path>", GET,    "/api/coordination/locks")         .for_agents().unlisted(&["all_projects"]).also(&["locks", "lock ls", "lock show"]),
     CatalogEntry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded().also(&["lock check"]),
     CatalogEntry::of::<Extend>(   "extend",   "extend <paths>",   POST,   "/api/coordination/locks/extend")  .changes().also(&["lock extend"]).examples(&["extend src/login.rs --ttl 30m"]),

@@ -50,7 +50,7 @@ globalThis.comity = Object.hasOwn(globalThis, "comity") ? globalThis.comity : ((
       try {
         element = queryDeep(document, target.css);
       } catch (error) {
-        throw new Refusal("invalid", `${target.css} is no CSS selector`);
+        throw new Refusal("invalid", `${target.css} isn't a CSS selector`);
       }
       if (!element) {
         throw new Refusal("not found");

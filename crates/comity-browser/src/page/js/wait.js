@@ -105,7 +105,7 @@
         }
       } catch (error) {
         end();
-        reject(new Refusal("invalid", `${args.condition.css} is no CSS selector`));
+        reject(new Refusal("invalid", `${args.condition.css} isn't a CSS selector`));
         return;
       }
       look();
