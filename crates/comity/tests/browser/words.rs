@@ -56,7 +56,7 @@ fn refusals_have_their_words_and_their_numbers() {
     assert_eq!((&foreign["code"], &foreign["owner"]["name"]), (&json!("ownership"), &json!("ann")));
 
     // A page that does not answer holds up the picture of its own tab, and a second one of it says so.
-    let busy = "setTimeout(() => { const end = Date.now() + 8000; while (Date.now() < end) {} }, 0)";
+    let busy = "setTimeout(() => { const end = Date.now() + 15000; while (Date.now() < end) {} }, 0)";
     ann.call("firefox_evaluate", json!({ "tabId": 1, "script": busy, "inPage": true }));
     ann.mcp.begin("firefox_screenshot", &json!({ "tabId": 1, "timeout": 20000 }));
     let (words, busy) = ann.refused("firefox_screenshot", json!({ "tabId": 1 }));
