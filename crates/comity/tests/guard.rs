@@ -229,7 +229,7 @@ fn whatever_goes_wrong_ends_in_a_no() {
     };
     blocked(hook(&mut place.comity(&["hook", "claude"]), ""), "nothing on standard input");
     blocked(hook(&mut place.comity(&["hook", "claude"]), "{nope"), "JSON");
-    blocked(hook(&mut place.comity(&["hook", "claude"]), "[1, 2]"), "no object");
+    blocked(hook(&mut place.comity(&["hook", "claude"]), "[1, 2]"), "an object");
     blocked(hook(&mut place.comity(&["hook", "claude"]), "{}"), "names no event");
     blocked(hook(&mut place.comity(&["hook", "nobody"]), &write), "isn't an agent program");
     let missing = payload(&place, "PreToolUse", "Write", json!({ "content": "x" }));
