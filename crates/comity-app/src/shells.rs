@@ -67,7 +67,7 @@ impl Shells {
     }
 
     /// A command has ended. Those that still run prove nothing. One in plan mode that never came back ran in another way, such
-    /// as in a sandbox that lets nobody ask us: what was seen before is true no more.
+    /// as in a sandbox that lets nobody ask us: what was seen before no longer counts.
     pub(crate) fn ended(&self, agent: AgentId, command: &str) {
         let mut all = self.all();
         let Some(shell) = all.get_mut(&agent) else { return };

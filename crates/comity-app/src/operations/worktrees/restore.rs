@@ -84,7 +84,7 @@ impl Operation for WorktreeRestore {
     }
 }
 
-/// What is back and recorded as somebody's is no more in the trash, whenever the server died after that.
+/// What is back and recorded as somebody's is no longer in the trash, whenever the server died after that.
 pub(super) fn forget_restored(app: &Application, driver: &Driver, project: ProjectId) {
     let world = app.engine().world();
     let is_known = |path: &Path| world.worktrees.of(project).any(|it| Path::new(&*it.tree.path) == path);
