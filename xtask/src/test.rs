@@ -15,16 +15,14 @@ use crate::tools;
 const SKIPS: &str = "COMITY_SKIPS";
 /// Names the program of the Firefox before the current one.
 const FIREFOX_BEFORE: &str = "COMITY_FIREFOX_BEFORE";
-/// Of the tests of the browser, those of what is the same with any Firefox: who may do what, and whose turn it is.
-const WITH_ONE_FIREFOX: [&str; 9] = [
+/// Of the tests of the browser, those of what is the same with any Firefox: words, and whose turn it is.
+const WITH_ONE_FIREFOX: [&str; 7] = [
     "crowd::",
-    "kills::",
     "owners::every_command",
     "pages::contexts_with_names",
     "pages::long_addresses",
     "planning::",
     "queue::",
-    "rights::",
     "words::",
 ];
 

@@ -6,7 +6,7 @@ use crate::process::{self, Failure};
 const GIT_VERSION_MIN: (u32, u32) = (2, 38);
 
 #[derive(Clone, Copy, PartialEq)]
-enum Need {
+enum ToolNeed {
     Required,
     /// Without it, the tests that use it report themselves as skipped.
     Optional,
@@ -15,7 +15,7 @@ enum Need {
 struct Tool {
     program: &'static str,
     version: &'static [&'static str],
-    need: Need,
+    need: ToolNeed,
     used_for: &'static str,
     install: &'static str,
 }
@@ -24,49 +24,49 @@ const TOOLS: &[Tool] = &[
     Tool {
         program: "cc",
         version: &["--version"],
-        need: Need::Required,
+        need: ToolNeed::Required,
         used_for: "compiles the bundled SQLite",
         install: "apt-get install gcc (Debian, Ubuntu), xcode-select --install (macOS)",
     },
     Tool {
         program: "git",
         version: &["--version"],
-        need: Need::Required,
+        need: ToolNeed::Required,
         used_for: "version 2.38 or later; worktrees and merges",
         install: "apt-get install git (Debian, Ubuntu), brew install git (macOS)",
     },
     Tool {
         program: "tmux",
         version: &["-V"],
-        need: Need::Optional,
+        need: ToolNeed::Optional,
         used_for: "end-to-end tests of agents in terminals",
         install: "apt-get install tmux (Debian, Ubuntu), brew install tmux (macOS)",
     },
     Tool {
         program: "strace",
         version: &["--version"],
-        need: Need::Optional,
+        need: ToolNeed::Optional,
         used_for: "tests of the system calls we make",
         install: "apt-get install strace (Debian, Ubuntu; Linux only)",
     },
     Tool {
         program: "firefox-esr",
         version: &["--version"],
-        need: Need::Optional,
+        need: ToolNeed::Optional,
         used_for: "end-to-end tests of the shared browser (firefox will do, too)",
         install: "apt-get install firefox-esr (Debian), the package firefox elsewhere",
     },
     Tool {
         program: "node",
         version: &["--version"],
-        need: Need::Optional,
+        need: ToolNeed::Optional,
         used_for: "tests against JavaScript clients",
         install: "apt-get install nodejs (Debian, Ubuntu), brew install node (macOS)",
     },
     Tool {
         program: "npm",
         version: &["--version"],
-        need: Need::Optional,
+        need: ToolNeed::Optional,
         used_for: "tests against JavaScript clients",
         install: "apt-get install npm (Debian, Ubuntu), brew install node (macOS)",
     },
@@ -85,11 +85,11 @@ pub(crate) fn report() -> Result<(), Failure> {
                 println!("  found    {:<7} {version}", tool.program);
             }
             (None, need) => {
-                let kind = if need == Need::Required { "required" } else { "optional" };
+                let kind = if need == ToolNeed::Required { "required" } else { "optional" };
                 let found = answer.map(|old| format!(" (found: {})", old.trim())).unwrap_or_default();
                 println!("  missing  {:<7} {kind}: {}{found}", tool.program, tool.used_for);
                 println!("           {:<7} install: {}", "", tool.install);
-                if need == Need::Required {
+                if need == ToolNeed::Required {
                     missing.push(tool.program);
                 }
             }

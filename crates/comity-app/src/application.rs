@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use comity_core::permissions::mode_of;
 use comity_core::roles::Mode;
-use comity_core::{AgentId, Ask, Principal, Refusal, World};
+use comity_core::{AgentId, Ask, Asker, Principal, Refusal, World, inbox};
 
 use crate::branch_moves::OngoingMoves;
 use crate::browser::BrowserService;
@@ -25,10 +25,12 @@ use crate::identity::Identities;
 use crate::log::LogReader;
 use crate::mail_memory::MailMemory;
 use crate::metrics::Metrics;
+use crate::open_merges::OpenMerges;
 use crate::operation::{Caller, Failure};
 use crate::operations::guard::IdleAgents;
 use crate::operations::inbox::ShownLists;
 use crate::projects::Projects;
+use crate::runs::RunService;
 use crate::shells::Shells;
 use crate::tokens::{self, Token};
 use crate::watch::Watch;
@@ -37,6 +39,7 @@ use crate::worker_pool::WorkerPool;
 use crate::worktree_drivers::Trees;
 pub(crate) use call::plan;
 pub use call::{CallInput, CallOutput, OperationCall, Responder};
+use notices::ToldPlaces;
 use signs_of_life::AtWork;
 
 /// Everything an operation may look at; clones are the same application.
@@ -60,9 +63,12 @@ struct ApplicationParts {
     moves: OngoingMoves,
     mail_memory: MailMemory,
     shown_lists: ShownLists,
+    told_places: ToldPlaces,
+    open_merges: OpenMerges,
     watch: Watch,
     shells: Shells,
     browser: BrowserService,
+    runs: RunService,
     dedupe: Dedupe,
     identities: Identities,
     /// The agents that have Comity's tools.
@@ -84,6 +90,8 @@ pub struct ServerFacts {
     pub settings: Option<PathBuf>,
     /// The program and the arguments after which a command comes that is to run confined; nothing, if it has none.
     pub confine: Vec<OsString>,
+    /// The program and the arguments after which those of a guardian come.
+    pub guardian: Vec<OsString>,
 }
 
 impl Application {
@@ -115,9 +123,12 @@ impl Application {
             moves: OngoingMoves::default(),
             mail_memory,
             shown_lists: ShownLists::default(),
+            told_places: ToldPlaces::default(),
+            open_merges: OpenMerges::default(),
             watch: Watch::default(),
             shells: Shells::default(),
             browser: BrowserService::default(),
+            runs: RunService::default(),
             dedupe: Dedupe::default(),
             identities: Identities::default(),
             with_tools: Mutex::default(),
@@ -196,7 +207,6 @@ impl Application {
         self.engine().wake();
     }
 
-    /// The engine.
     pub fn engine(&self) -> &Engine {
         &self.0.engine
     }
@@ -245,6 +255,15 @@ impl Application {
         &self.0.shown_lists
     }
 
+    pub(crate) fn open_merges(&self) -> &OpenMerges {
+        &self.0.open_merges
+    }
+
+    /// How much waits for whoever asks.
+    pub fn inbox_count(&self, world: &World, asker: &Asker) -> usize {
+        inbox::count(world, asker) + self.open_merges().of(asker.who, world).len()
+    }
+
     /// One call at a time puts work aside: it chooses a name, announces it, and makes the ref.
     pub(crate) fn rescuing(&self) -> MutexGuard<'_, ()> {
         self.0.rescuing.lock().unwrap_or_else(PoisonError::into_inner)
@@ -267,6 +286,10 @@ impl Application {
 
     pub(crate) fn browser(&self) -> &BrowserService {
         &self.0.browser
+    }
+
+    pub(crate) fn runs(&self) -> &RunService {
+        &self.0.runs
     }
 
     /// The state directory was moved or removed: nothing there is this server's any more.

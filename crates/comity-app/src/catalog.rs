@@ -2,62 +2,47 @@
 //!
 //! Each feature lists its operations in the `mod.rs` of its folder below `operations`; here is the order of the features.
 
+mod build;
 mod schema;
+mod spelling;
 #[cfg(test)]
 mod tests;
 
 use comity_core::next_call::{Argument, NextCall};
-use schema::{input_schema, output_schema};
 use serde_json::Value;
+pub(crate) use spelling::words_below;
+pub use spelling::{about_group, spelled};
 
-use crate::application::{self, Application, CallInput};
+use crate::application::{Application, CallInput};
 use crate::identity::WayIn;
 use crate::operation::{
-    AtTerminal, Audience, Caller, Effect, Failure, Operation, Pace, Plan, Rendered, Route,
+    AtTerminal, Audience, Caller, Effect, Failure, HelpSection, Operation, Pace, Plan, Rendered, Route,
 };
 use crate::operations::{
-    agents, commits, control, decisions, guard, inbox, ledger, locks, mail, people, permissions, pools,
+    agents, commits, control, decisions, guard, inbox, ledger, locks, mail, people, permissions, pools, runs,
     server, tabs, tasks, teams, worktrees,
 };
 
-/// The features, in the order in which people read them.
-const FEATURES: &[&[CatalogEntry]] = &[
-    inbox::OPERATIONS,
-    locks::OPERATIONS,
-    pools::OPERATIONS,
-    commits::OPERATIONS,
-    worktrees::OPERATIONS,
-    tabs::OPERATIONS,
-    tasks::OPERATIONS,
-    mail::OPERATIONS,
-    teams::OPERATIONS,
-    control::OPERATIONS,
-    decisions::OPERATIONS,
-    agents::OPERATIONS,
-    people::OPERATIONS,
-    permissions::OPERATIONS,
-    ledger::OPERATIONS,
-    server::OPERATIONS,
-    guard::OPERATIONS,
-];
-
-/// What the commands that begin with the same word are about.
-const GROUPS: &[&[Group]] = &[
-    inbox::GROUPS,
-    locks::GROUPS,
-    pools::GROUPS,
-    worktrees::GROUPS,
-    tabs::GROUPS,
-    tasks::GROUPS,
-    mail::GROUPS,
-    teams::GROUPS,
-    control::GROUPS,
-    decisions::GROUPS,
-    agents::GROUPS,
-    people::GROUPS,
-    permissions::GROUPS,
-    ledger::GROUPS,
-    guard::GROUPS,
+/// The features, in the order in which people read them, and where the list of all commands has theirs.
+const FEATURES: &[(HelpSection, &[CatalogEntry])] = &[
+    (HelpSection::GoingOn, inbox::OPERATIONS),
+    (HelpSection::Files, locks::OPERATIONS),
+    (HelpSection::Shared, pools::OPERATIONS),
+    (HelpSection::Files, commits::OPERATIONS),
+    (HelpSection::Files, worktrees::OPERATIONS),
+    (HelpSection::Shared, tabs::OPERATIONS),
+    (HelpSection::Work, tasks::OPERATIONS),
+    (HelpSection::Work, mail::OPERATIONS),
+    (HelpSection::Agents, teams::OPERATIONS),
+    (HelpSection::Agents, control::OPERATIONS),
+    (HelpSection::Work, decisions::OPERATIONS),
+    (HelpSection::Agents, agents::OPERATIONS),
+    (HelpSection::Programs, runs::OPERATIONS),
+    (HelpSection::You, people::OPERATIONS),
+    (HelpSection::Agents, permissions::OPERATIONS),
+    (HelpSection::GoingOn, ledger::OPERATIONS),
+    (HelpSection::Server, server::OPERATIONS),
+    (HelpSection::Setup, guard::OPERATIONS),
 ];
 
 /// A word with which several commands begin, and what they are about.
@@ -66,7 +51,7 @@ pub(crate) type Group = (&'static str, &'static str);
 const COUNT: usize = {
     let (mut count, mut feature) = (0, 0);
     while feature < FEATURES.len() {
-        count += FEATURES[feature].len();
+        count += FEATURES[feature].1.len();
         feature += 1;
     }
     count
@@ -74,12 +59,12 @@ const COUNT: usize = {
 
 /// All operations.
 pub static CATALOG: &[CatalogEntry] = &{
-    let mut all = [FEATURES[0][0]; COUNT];
+    let mut all = [FEATURES[0].1[0]; COUNT];
     let (mut count, mut feature) = (0, 0);
     while feature < FEATURES.len() {
         let mut at = 0;
-        while at < FEATURES[feature].len() {
-            all[count] = FEATURES[feature][at];
+        while at < FEATURES[feature].1.len() {
+            all[count] = FEATURES[feature].1[at].below(FEATURES[feature].0);
             count += 1;
             at += 1;
         }
@@ -88,34 +73,10 @@ pub static CATALOG: &[CatalogEntry] = &{
     all
 };
 
-/// What the commands that begin with the same word are about.
-pub fn about_group(word: &str) -> Option<&'static str> {
-    GROUPS.iter().copied().flatten().find(|(group, _)| *group == word).map(|(_, about)| *about)
-}
-
-/// The operation that the words begin with, however it is spelled, and how many of them are its command.
-pub fn spelled<'a>(typed: &[&'a str]) -> Option<(&'static CatalogEntry, usize)> {
-    let longest = |typed: &[&'a str]| {
-        let found = CATALOG.iter().filter_map(|entry| Some((entry, entry.spelled_by(typed)?)));
-        found.max_by_key(|(_, count)| *count)
-    };
-    // `tasks` is `task list`, and `tasks add` is `task add`.
-    let plural = || {
-        let (first, rest) = typed.split_first()?;
-        let group = first.strip_suffix('s').filter(|group| about_group(group).is_some())?;
-        let below = |rest: &[&'a str]| longest(&[&[group], rest].concat()).filter(|(_, count)| *count > 1);
-        below(rest).or_else(|| below(&["list"]).map(|(entry, _)| (entry, 1)))
-    };
-    longest(typed).or_else(plural)
-}
-
-/// The words of commands directly below another word.
-pub(crate) fn words_below(group: &str) -> impl Iterator<Item = &'static str> {
-    CATALOG
-        .iter()
-        .flat_map(|entry| entry.also.iter().map(|other| other.split(' ')).chain([entry.usage.split(' ')]))
-        .filter_map(move |mut words| (words.next() == Some(group)).then(|| words.next())?)
-        .filter(|word| !word.starts_with('<'))
+/// Where the list of all commands has those that begin with a word: where it has the first of them.
+pub fn listed(word: &str) -> Option<(HelpSection, usize)> {
+    let at = CATALOG.iter().position(|entry| entry.words().next() == Some(word))?;
+    Some((CATALOG[at].section?, at))
 }
 
 /// The methods of REST.
@@ -159,6 +120,10 @@ pub struct CatalogEntry {
     is_watched: bool,
     /// What the inbox calls its entries, before their number, and the word that is this answer.
     pub(crate) answers: Option<(&'static str, &'static str)>,
+    /// Where the list of all commands has it, if not with its feature.
+    section: Option<HelpSection>,
+    /// The field of the tool for all changes of a task, and what it is given, that does the same; empty: to whom it goes.
+    pub(crate) updates: Option<(&'static str, &'static str)>,
     /// The words after `comity`, then the fields that are given without a flag: `lock <paths>`. Empty if it is none of
     /// people's business.
     usage: &'static str,
@@ -215,133 +180,6 @@ pub(crate) fn place(name: &str) -> Option<usize> {
 }
 
 impl CatalogEntry {
-    /// An operation that only looks, for people; what is otherwise is said behind it.
-    pub(crate) const fn of<O: Operation>(
-        name: &'static str,
-        usage: &'static str,
-        method: &'static str,
-        path: &'static str,
-    ) -> CatalogEntry {
-        CatalogEntry {
-            name,
-            tool: name,
-            effect: Effect::Reads,
-            pace: Pace::Quick,
-            lets_in: None,
-            writes_files: false,
-            audience: Audience::People,
-            always_loaded: false,
-            unlisted: &[],
-            route: Route { method, path },
-            waits: false,
-            keeps_answer: false,
-            is_offer: false,
-            is_structured: false,
-            has_image: false,
-            at_terminal: AtTerminal::Asks,
-            is_watched: false,
-            answers: None,
-            usage,
-            also: &[],
-            examples: &[],
-            input: input_schema::<O>,
-            output: output_schema::<O::Output>,
-            type_id: std::any::TypeId::of::<O>,
-            type_name: std::any::type_name::<O>,
-            plan: application::plan::<O>,
-        }
-    }
-
-    pub(crate) const fn changes(self) -> CatalogEntry {
-        CatalogEntry { effect: Effect::Changes, ..self }
-    }
-
-    pub(crate) const fn acts(self) -> CatalogEntry {
-        CatalogEntry { effect: Effect::Acts, ..self }
-    }
-
-    pub(crate) const fn removes(self) -> CatalogEntry {
-        CatalogEntry { effect: Effect::Removes, ..self }
-    }
-
-    pub(crate) const fn for_agents(self) -> CatalogEntry {
-        CatalogEntry { audience: Audience::Agents, ..self }
-    }
-
-    pub(crate) const fn for_browsing(self) -> CatalogEntry {
-        CatalogEntry { audience: Audience::Browsing, ..self }
-    }
-
-    pub(crate) const fn internal(self) -> CatalogEntry {
-        CatalogEntry { audience: Audience::Internal, ..self }
-    }
-
-    pub(crate) const fn long(self) -> CatalogEntry {
-        CatalogEntry { pace: Pace::Long, ..self }
-    }
-
-    pub(crate) const fn writes_files(self) -> CatalogEntry {
-        CatalogEntry { writes_files: true, ..self }
-    }
-
-    pub(crate) const fn lets_in(self, way_in: WayIn) -> CatalogEntry {
-        CatalogEntry { lets_in: Some(way_in), ..self }
-    }
-
-    pub(crate) const fn tool(self, tool: &'static str) -> CatalogEntry {
-        CatalogEntry { tool, ..self }
-    }
-
-    pub(crate) const fn always_loaded(self) -> CatalogEntry {
-        CatalogEntry { always_loaded: true, ..self }
-    }
-
-    pub(crate) const fn unlisted(self, unlisted: &'static [&'static str]) -> CatalogEntry {
-        CatalogEntry { unlisted, ..self }
-    }
-
-    pub(crate) const fn waits(self) -> CatalogEntry {
-        CatalogEntry { waits: true, ..self }
-    }
-
-    /// Keeps its answer for a repeated call.
-    pub(crate) const fn keeps_answer(self) -> CatalogEntry {
-        CatalogEntry { keeps_answer: true, ..self }
-    }
-
-    pub(crate) const fn offers(self) -> CatalogEntry {
-        CatalogEntry { is_offer: true, ..self }
-    }
-
-    pub(crate) const fn structured(self) -> CatalogEntry {
-        CatalogEntry { is_structured: true, ..self }
-    }
-
-    pub(crate) const fn image(self) -> CatalogEntry {
-        CatalogEntry { has_image: true, ..self }
-    }
-
-    pub(crate) const fn at_terminal(self, at_terminal: AtTerminal) -> CatalogEntry {
-        CatalogEntry { at_terminal, ..self }
-    }
-
-    pub(crate) const fn watched(self) -> CatalogEntry {
-        CatalogEntry { is_watched: true, ..self }
-    }
-
-    /// Answers something that the inbox lists.
-    pub(crate) const fn answers(self, prefix: &'static str, answer: &'static str) -> CatalogEntry {
-        CatalogEntry { answers: Some((prefix, answer)), ..self }
-    }
-
-    pub(crate) const fn also(self, also: &'static [&'static str]) -> CatalogEntry {
-        CatalogEntry { also, ..self }
-    }
-
-    pub(crate) const fn examples(self, examples: &'static [&'static str]) -> CatalogEntry {
-        CatalogEntry { examples, ..self }
-    }
-
     /// Whether its answer is kept for who asks again, for the world does not remember what it did.
     pub(crate) fn is_kept(&self) -> bool {
         self.keeps_answer || (self.audience == Audience::Browsing && self.effect != Effect::Reads)

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use comity_core::limits;
 use comity_core::roles::{Role, Roles};
+use comity_core::runs::RunBackend;
 use comity_core::world::Timeouts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,7 @@ pub struct Config {
     pub agent: AgentConfig,
     /// Roles of the user's own; one with the name of a built-in role replaces it.
     pub roles: BTreeMap<String, Role>,
+    pub spawn: SpawnConfig,
     pub lock: LockConfig,
     /// Scarce things that are leased, by name.
     pub pools: BTreeMap<String, PoolConfig>,
@@ -67,6 +69,17 @@ pub struct AgentConfig {
     pub disconnect_grace: Option<Span>,
     /// How many agents may be here, 1 to 20; 8, if not set.
     pub max: Option<usize>,
+}
+
+/// About agents that are started for ready tasks.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpawnConfig {
+    /// What is started, if somebody is to be: a client by its name, or a command.
+    pub auto: Option<String>,
+    pub backend: Option<RunBackend>,
+    /// How long one without a task stays.
+    pub idle: Option<Span>,
 }
 
 /// About locks.
@@ -117,6 +130,8 @@ pub struct GuardConfig {
     pub confine: ConfinePolicy,
     /// Whether confined commands of agents in plan mode have a network; no, if not set.
     pub plan_network: bool,
+    /// Whether agents may write to the settings of agent programs in a repository; no, if not set.
+    pub program_settings: bool,
 }
 
 /// About permissions.
@@ -240,7 +255,7 @@ impl Config {
     pub fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
         let config = sources::read(files, env)?;
         check_ttl(&config.lock).map_err(|problem| format!("settings: {problem}"))?;
-        crate::pools::check(&config.pools)?;
+        crate::pools::check(&config.pools).map_err(|problem| format!("settings: {problem}"))?;
         crate::browser::check(&config.browser)?;
         check_spans(&config).map_err(|problem| format!("settings: {problem}"))?;
         match config.agent.max {
@@ -289,9 +304,10 @@ impl Config {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProjectConfig {
-    /// About locks in the project.
     pub lock: LockConfig,
     pub worktree: ProjectWorktrees,
+    /// Pools that work in the project needs; those of the person's own settings go before them.
+    pub pools: BTreeMap<String, PoolConfig>,
 }
 
 impl ProjectConfig {
@@ -309,9 +325,7 @@ impl ProjectConfig {
             Err(error) => Err(format!("{}: {error}", path.display())),
         }
     }
-}
 
-impl ProjectConfig {
     /// What the file at the top of a worktree sets, by whole keys.
     pub fn given(root: &Path) -> BTreeMap<String, GivenSetting> {
         let path = root.join("comity.toml");
@@ -326,6 +340,7 @@ impl ProjectConfig {
 
     fn check(&self) -> Result<(), String> {
         check_ttl(&self.lock)?;
+        crate::pools::check(&self.pools)?;
         let ProjectWorktrees { settings, links, build_dirs } = &self.worktree;
         for (name, paths) in [("settings", settings), ("links", links), ("build_dirs", build_dirs)] {
             for path in paths {

@@ -35,7 +35,7 @@ enum CallState {
 }
 
 /// Answers whoever asked first, and all who asked again meanwhile.
-struct First {
+struct SharedResponder {
     dedupe: Dedupe,
     /// Whether it may have been done by halves, and nobody would know.
     is_act: bool,
@@ -56,7 +56,7 @@ impl Dedupe {
             None => {
                 acts.by_key.insert(act.clone(), CallState::Running(Vec::new()));
                 let (dedupe, act) = (self.clone(), Some(act));
-                Some(Box::new(First { dedupe, is_act, act, responder: Some(responder) }))
+                Some(Box::new(SharedResponder { dedupe, is_act, act, responder: Some(responder) }))
             }
             Some(CallState::Running(waiting)) => {
                 waiting.push(responder);
@@ -96,7 +96,7 @@ impl Dedupe {
     }
 }
 
-impl First {
+impl SharedResponder {
     fn answer(&mut self, output: Result<Rendered, Failure>, notices: Vec<String>) {
         let waiting = match self.act.take() {
             Some(act) => self.dedupe.done(act, (output.clone(), notices.clone())),
@@ -108,13 +108,13 @@ impl First {
     }
 }
 
-impl Responder for First {
+impl Responder for SharedResponder {
     fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
         self.answer(output, notices);
     }
 }
 
-impl Drop for First {
+impl Drop for SharedResponder {
     fn drop(&mut self) {
         match &self.act {
             None => {}
@@ -131,7 +131,7 @@ impl Drop for First {
 
 /// Whoever was asked for an act is gone.
 pub(crate) fn outcome_unknown() -> Refusal {
-    Refusal::Browser {
+    Refusal::Driver {
         code: "outcome_unknown",
         problem: "the server ended before it answered; perhaps this was done, and perhaps not".into(),
         hint: format!(
@@ -147,9 +147,9 @@ mod tests {
 
     use super::*;
 
-    struct Heard(mpsc::Sender<String>);
+    struct SentAnswers(mpsc::Sender<String>);
 
-    impl Responder for Heard {
+    impl Responder for SentAnswers {
         fn respond(self: Box<Self>, output: Result<Rendered, Failure>, _: Vec<String>) {
             let said = output
                 .map_or_else(|failure| failure.to_text(crate::Wording::Commands), |rendered| rendered.json);
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn an_act_is_done_once_and_everybody_is_answered() {
         let (dedupe, (sender, heard)) = (Dedupe::default(), mpsc::channel());
-        let ask = |number| dedupe.first(act(number), number == 4, Box::new(Heard(sender.clone())));
+        let ask = |number| dedupe.first(act(number), number == 4, Box::new(SentAnswers(sender.clone())));
         let first = ask(1).expect("it is to be done");
         assert!(ask(1).is_none(), "it runs");
         assert!(heard.try_recv().is_err(), "nobody is answered before it is done");
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn the_oldest_answers_go() {
         let (dedupe, (sender, heard)) = (Dedupe::default(), mpsc::channel());
-        let ask = |number| dedupe.first(act(number), false, Box::new(Heard(sender.clone())));
+        let ask = |number| dedupe.first(act(number), false, Box::new(SentAnswers(sender.clone())));
         for number in 0..=ANSWERS_MAX {
             ask(number).expect("it is to be done").respond(said("1"), vec![]);
         }

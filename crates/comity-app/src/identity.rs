@@ -55,7 +55,7 @@ pub enum WayIn {
 }
 
 impl Identity {
-    /// An agent.
+    /// Proven to be this agent.
     pub fn agent(agent: AgentId) -> Identity {
         Identity { who: Principal::Agent(agent), origin: None, doubt: None }
     }
@@ -67,7 +67,7 @@ impl Identity {
             proof,
             process: caller.map(|link| link.process),
             terminal: caller.and_then(LineageProcess::terminal_name).map(Into::into),
-            lineage: comity_core::display::visible(&lineage.names()).into(),
+            lineage: comity_core::display::visible(&lineage.place()).into(),
             window,
         };
         Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }

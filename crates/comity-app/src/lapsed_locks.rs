@@ -47,13 +47,13 @@ struct LapsedLocks {
     engine: Engine,
     bell: Bell,
     looks: Looks,
-    again: BTreeMap<ProjectId, Again>,
+    again: BTreeMap<ProjectId, NextOrphanLook>,
     /// How soon orphaned work is looked at that was not known before: what earlier servers left, at once.
     soon: Duration,
 }
 
 /// When the orphaned work of a project is looked at again.
-struct Again {
+struct NextOrphanLook {
     at: Instant,
     pause: Duration,
     known: BTreeSet<Fence>,
@@ -81,7 +81,7 @@ impl LapsedLocks {
         self.again.retain(|project, _| orphaned.contains_key(project));
         for (project, locks) in orphaned {
             let known: BTreeSet<Fence> = locks.iter().map(|lock| lock.fence).collect();
-            let new = Again { at: now + soon, pause: AGAIN, known: BTreeSet::new() };
+            let new = NextOrphanLook { at: now + soon, pause: AGAIN, known: BTreeSet::new() };
             let again = self.again.entry(project).or_insert(new);
             if !known.is_subset(&again.known) {
                 (again.pause, again.at) = (AGAIN, again.at.min(now + soon));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use comity_core::event::Event;
 use comity_core::mail::{MailEvent, may_read};
-use comity_core::{Principal, Record, World};
+use comity_core::{Millis, Principal, Record, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,6 +27,9 @@ pub struct Entry {
     /// What the agent that acted is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
+    /// The repository in which it happened, where those of all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What kind of thing happened.
     pub action: &'static str,
     /// The name on the event stream.
@@ -66,6 +69,7 @@ impl Entry {
             agent: agent.map(|agent| agent.to_string()),
             from: record.from.as_deref().and_then(|from| serde_json::to_value(from).ok()),
             role: role.map(str::to_owned),
+            project: None,
             action: record.event.kind().action,
             event: record.event.kind().stream,
             concerns: concerned(record, world),
@@ -151,9 +155,23 @@ pub fn local(wall_ms: i64) -> String {
     }
 }
 
+/// How long ago a moment on the wall was: `just now`, `12s ago`, `3m ago`.
+pub fn ago(now_ms: i64, wall_ms: i64) -> String {
+    Millis(u64::try_from(now_ms.saturating_sub(wall_ms)).unwrap_or(0)).ago()
+}
+
+/// The name of what happened, as words: `lock acquired`.
+pub(crate) fn plain(action: &str) -> String {
+    action.replace('_', " ")
+}
+
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Entry { seq, at_ms, action, summary, .. } = self;
-        write!(f, "{seq:>6}  {}  {action:<16}  {summary}", local(*at_ms))
+        let Entry { seq, at_ms, action, summary, project, .. } = self;
+        write!(f, "{seq:>6}  {}  {action:<20}  {summary}", local(*at_ms))?;
+        match project {
+            Some(project) => write!(f, "  in {}", comity_core::display::visible(project)),
+            None => Ok(()),
+        }
     }
 }

@@ -16,7 +16,7 @@ const REAPERS: [&str; 8] =
 /// What stands in the names of terminals that programs make.
 const PTY_MAJORS: std::ops::RangeInclusive<u32> = 136..=143;
 
-/// One process of a lineage.
+/// A process, and what is known of the program in it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LineageProcess {
     pub process: Process,
@@ -83,6 +83,13 @@ impl Lineage {
         names.join(" > ")
     }
 
+    /// The same as a place to act from: a shell and the subshells in it are one.
+    pub fn place(&self) -> String {
+        let mut names: Vec<&str> = self.links.iter().rev().map(|link| link.name.as_str()).collect();
+        names.dedup();
+        names.join(" > ")
+    }
+
     /// The program that the caller belongs to: the nearest above it that is no mere wrapper, unless that is beyond the
     /// shell of a terminal. What a person types there belongs to no program, nor does what a terminal's host starts.
     pub fn program(&self) -> Option<&LineageProcess> {
@@ -134,7 +141,6 @@ impl LineageProcess {
         self.terminal != 0 && self.session == self.process.pid
     }
 
-    /// The name of its terminal.
     pub fn terminal_name(&self) -> Option<String> {
         let (major, minor) = device(self.terminal);
         match major {

@@ -6,17 +6,62 @@ use std::sync::Arc;
 
 use comity_core::agents::Process;
 use comity_core::mail::Receipt;
-use comity_core::people::{Asker, Origin, Proof};
+use comity_core::people::{Asker, Origin, PersonRefusal, Proof};
 use comity_core::{Key, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::application::Application;
 use crate::identity::{Identity, IdentityDoubt, WayIn};
 use crate::lineage::Lineage;
 pub use crate::plan::Plan;
 use crate::wording::Wording;
+
+/// A part of the list of all commands, by what people want to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HelpSection {
+    GoingOn,
+    Files,
+    Shared,
+    Work,
+    Agents,
+    Programs,
+    You,
+    Server,
+    Setup,
+}
+
+impl HelpSection {
+    /// In the order in which people read them.
+    pub const ALL: [HelpSection; 9] = [
+        HelpSection::GoingOn,
+        HelpSection::Files,
+        HelpSection::Shared,
+        HelpSection::Work,
+        HelpSection::Agents,
+        HelpSection::Programs,
+        HelpSection::You,
+        HelpSection::Server,
+        HelpSection::Setup,
+    ];
+
+    /// As the list has it above the commands.
+    pub fn title(self) -> &'static str {
+        match self {
+            HelpSection::GoingOn => "What is going on",
+            HelpSection::Files => "Files",
+            HelpSection::Shared => "Shared things",
+            HelpSection::Work => "Work",
+            HelpSection::Agents => "Agents",
+            HelpSection::Programs => "Programs",
+            HelpSection::You => "You",
+            HelpSection::Server => "Server",
+            HelpSection::Setup => "Setup",
+        }
+    }
+}
 
 /// What an operation does to the world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +112,8 @@ pub enum AtTerminal {
     AsksPassphrase,
     /// It asks for a new passphrase, twice.
     AsksNewPassphrase,
+    /// It becomes the terminal of what it names.
+    Attaches,
 }
 
 /// Where REST offers an operation.
@@ -147,22 +194,10 @@ impl Failure {
                     "message": wording.spell(&refusal.to_string()),
                     "hint": wording.spell(&refusal.hint()),
                 });
-                if !refusal.holders().is_empty() {
-                    value["holders"] = serde_json::to_value(refusal.holders()).unwrap_or_default();
-                }
-                match refusal {
-                    Refusal::Deadlock(cycle) => {
-                        value["cycle"] = cycle.around().into();
-                        value["over"] = cycle.over.clone().into();
-                    }
-                    Refusal::Locked { waiting, .. } => value["waiting"] = (*waiting).into(),
-                    Refusal::PoolFull(full) => value["full"] = serde_json::to_value(full).unwrap_or_default(),
-                    Refusal::Ownership { slot, owner, name, .. } => {
-                        value["slot"] = (*slot).into();
-                        value["owner"] = serde_json::json!({ "id": owner, "name": name });
-                    }
-                    Refusal::UnknownAgent { live, .. } => value["live"] = live.clone().into(),
-                    _ => {}
+                if let (Value::Object(value), Ok(Value::Object(told))) =
+                    (&mut value, serde_json::to_value(refusal))
+                {
+                    value.extend(told);
                 }
                 value
             }
@@ -216,7 +251,7 @@ impl Caller {
     pub fn check_presence(&self, act: &'static str) -> Result<(), Refusal> {
         match self.origin.as_ref().map(|origin| &origin.proof) {
             Some(Proof::Lineage { lacks }) if self.who == Principal::Human => {
-                Err(Refusal::NotPresent { act, lacks: lacks.to_string() })
+                Err(Refusal::Person(PersonRefusal::NotPresent { act, lacks: lacks.to_string() }))
             }
             _ => Ok(()),
         }
@@ -230,6 +265,6 @@ impl Caller {
     /// Why nothing is proven, for whoever is nobody.
     pub fn unproven(&self) -> Refusal {
         let why = self.doubt.as_ref().map_or("nothing proves who you are", |doubt| &*doubt.why);
-        Refusal::Unproven { why: why.into() }
+        Refusal::Person(PersonRefusal::Unproven { why: why.into() })
     }
 }

@@ -123,7 +123,6 @@ fn find(cwd: &Path) -> Result<Repository, Failure> {
 }
 
 impl PathBase {
-    /// The project.
     pub fn project(&self) -> ProjectId {
         self.repository.project()
     }
@@ -133,7 +132,6 @@ impl PathBase {
         self.cwd == self.repository.root()
     }
 
-    /// The repository.
     pub fn repository(&self) -> &Arc<Repository> {
         &self.repository
     }

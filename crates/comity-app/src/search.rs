@@ -19,7 +19,7 @@ const VERSION: i64 = 2;
 /// What is read from the log at a time.
 const PAGE: PageSize = PageSize { records: 1_000, bytes: 1024 * 1024 };
 
-/// The index of all mail.
+/// Finds letters by their words, for whoever may read them.
 pub struct MailIndex {
     home: Option<HeldDir>,
     path: PathBuf,

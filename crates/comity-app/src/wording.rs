@@ -7,11 +7,15 @@ use comity_core::next_call::{Argument, NextCall, spell};
 use serde_json::{Map, Value};
 
 use crate::catalog::{self, CatalogEntry, entry_of, name_of};
-use crate::operation::Audience;
+use crate::operation::{Audience, Effect};
 use crate::operations::inbox::AnswerInbox;
+use crate::operations::tasks::TaskUpdate;
 
 /// Before a refusal that a model reads: it may take any no for a malfunction.
 pub const REFUSED: &str = "Comity refused this; nothing is broken: ";
+
+/// The MCP tool that calls any operation by its name.
+pub const ANY_TOOL: &str = "call";
 
 /// The words of a door.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,15 +77,21 @@ impl Wording {
         match self {
             Wording::Commands => command(entry, call),
             Wording::Requests => request(entry, call),
-            // What is no tool for agents has a command all the same.
             Wording::Tools => match entry.audience {
                 Audience::Agents | Audience::Browsing => call.as_function(entry.tool),
-                Audience::People | Audience::Internal => {
-                    answer(entry, call).unwrap_or_else(|| format!("`{}` in a shell", command(entry, call)))
-                }
+                Audience::People if !is_a_persons(entry) => answer(entry, call)
+                    .or_else(|| update(entry, call))
+                    .unwrap_or_else(|| by_name(entry, call)),
+                // No agent may do it, so it is told whoever reads along.
+                Audience::People | Audience::Internal => format!("`{}` in a shell", command(entry, call)),
             },
         }
     }
+}
+
+/// Whether only a person is allowed to do it: no tool helps an agent there.
+fn is_a_persons(entry: &CatalogEntry) -> bool {
+    entry.feature() == "people" && entry.effect != Effect::Reads
 }
 
 /// A field of a call that the operation does not take.
@@ -107,6 +117,27 @@ fn answering(entry: String, answer: &str, call: &NextCall) -> String {
     arguments.extend(reasons.map(|reason| ("reason", reason.into())));
     let call = NextCall::of(name_of::<AnswerInbox>(), arguments);
     call.as_function(entry_of::<AnswerInbox>().tool)
+}
+
+/// `TaskUpdate(id="t1", status="done", evidence="TEXT")`: one tool has all changes of a task.
+fn update(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
+    let (field, given) = entry.updates?;
+    let given = if given.is_empty() { call.values("to").join(" ") } else { given.to_owned() };
+    let mut arguments = vec![("id", call.values("id").into_iter().next()?.into()), (field, given.into())];
+    let others = call.arguments.iter().filter(|(field, _)| field != "id" && field != "to");
+    arguments.extend(others.map(|(field, value)| (field.as_str(), value.clone())));
+    let update = entry_of::<TaskUpdate>();
+    Some(NextCall::of(update.name, arguments).as_function(update.tool))
+}
+
+/// `call(operation=NAME, input={"trash":true})`: what has no tool of its own.
+fn by_name(entry: &CatalogEntry, call: &NextCall) -> String {
+    let input: Map<String, Value> =
+        call.arguments.iter().map(|(field, value)| (field.clone(), json(value))).collect();
+    match input.is_empty() {
+        true => format!("{ANY_TOOL}(operation={:?})", entry.name),
+        false => format!("{ANY_TOOL}(operation={:?}, input={})", entry.name, Value::Object(input)),
+    }
 }
 
 /// `comity lock src/a.rs --wait 60s`.
@@ -234,7 +265,7 @@ mod tests {
             &[("trash", Argument::Yes)],
             expect![[r#"
                 comity worktree list --trash
-                `comity worktree list --trash` in a shell
+                call(operation="worktree_list", input={"trash":true})
                 GET /api/worktrees?trash=true"#]],
         );
         check(
@@ -244,6 +275,30 @@ mod tests {
                 comity permission deny 12 --reason WHY
                 answer(entry="p12", answer="deny", reason="WHY")
                 POST /api/permissions/12/deny {"reason":"WHY"}"#]],
+        );
+        check(
+            "task_done",
+            &[("id", "t1".into()), ("evidence", "TEXT".into())],
+            expect![[r#"
+                comity task done t1 --evidence TEXT
+                TaskUpdate(id="t1", status="done", evidence="TEXT")
+                POST /api/tasks/t1/done {"evidence":"TEXT"}"#]],
+        );
+        check(
+            "task_assign",
+            &[("id", "t1".into()), ("to", "ann".into())],
+            expect![[r#"
+                comity task assign t1 ann
+                TaskUpdate(id="t1", owner="ann")
+                POST /api/tasks/t1/assign {"to":"ann"}"#]],
+        );
+        check(
+            "token_create",
+            &[("name", "ci".into())],
+            expect![[r#"
+                comity token create ci
+                `comity token create ci` in a shell
+                POST /api/tokens {"name":"ci"}"#]],
         );
         check(
             "task_get",

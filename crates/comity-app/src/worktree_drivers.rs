@@ -20,7 +20,6 @@ pub struct Trees {
     projects: Mutex<HashMap<PathBuf, ProjectWorktreeDriver>>,
 }
 
-/// The worktrees of one project.
 #[derive(Clone)]
 struct ProjectWorktreeDriver {
     driver: Arc<Driver>,

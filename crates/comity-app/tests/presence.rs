@@ -2,9 +2,10 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use comity_app::catalog::CATALOG;
+use comity_app::catalog::{CATALOG, CatalogEntry};
 use comity_app::operation::Effect;
 use comity_app::{Application, Caller, Failure, OperationCall};
 use comity_core::people::{Origin, Proof};
@@ -39,6 +40,76 @@ fn nobody_changes_anything() {
         }
     }
     assert!(looks > 10 && looks < CATALOG.len(), "{looks} only look");
+}
+
+/// What an operation is asked with: as little as it takes, and all that it knows, by its own description.
+fn inputs(entry: &CatalogEntry) -> Vec<Value> {
+    let schema = (entry.input)();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let fields = schema["properties"].as_object().cloned().unwrap_or_default();
+    let filled = |is_asked: &dyn Fn(&str) -> bool| -> Value {
+        let asked = fields.iter().filter(|(name, _)| is_asked(name));
+        asked.map(|(name, field)| (name.clone(), value_of(name, field, &schema))).collect()
+    };
+    // Nobody waits here, and the log has not got that long.
+    let is_waited = |name: &str| matches!(name, "wait" | "watch" | "follow");
+    vec![filled(&|name| required.contains(&name)), filled(&|name| !is_waited(name))]
+}
+
+fn value_of(name: &str, field: &Value, schema: &Value) -> Value {
+    if let Some(of) = field["$ref"].as_str().and_then(|at| schema.pointer(at.trim_start_matches('#'))) {
+        return value_of(name, of, schema);
+    }
+    for several in ["anyOf", "oneOf"] {
+        if let Some(first) = field[several].as_array().and_then(|all| all.first()) {
+            return value_of(name, first, schema);
+        }
+    }
+    if let Some(first) = field.get("const").or_else(|| field["enum"].as_array().and_then(|all| all.first())) {
+        return first.clone();
+    }
+    let kind = field["type"].as_str().or_else(|| field["type"][0].as_str()).unwrap_or_default();
+    match (kind, name) {
+        ("array", _) => json!([value_of(name, &field["items"], schema)]),
+        ("integer" | "number", _) => json!(1),
+        ("boolean", _) => json!(true),
+        ("object", _) => json!({}),
+        (_, "agent" | "of" | "subject" | "to" | "whom") => json!("ann"),
+        (_, "at" | "since" | "until" | "before" | "after") => json!("1m"),
+        (_, _) => json!("src/a.rs"),
+    }
+}
+
+/// What only looks changes nothing, whoever looks: an operation that is described as that by mistake is nobody's, too.
+#[test]
+fn what_only_looks_changes_nothing() {
+    let place = Place::new();
+    let (app, log) = place.open_in_memory();
+    let ann = app.join("ann");
+    app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect("locked");
+    app.ask(ann, "mail_send", json!({ "to": "human", "message": "hello" })).expect("sent");
+    let [absent, present] = people(&place);
+    let nobody = Caller::new(Principal::Nobody, Some(place.repo()));
+    let mut answered = BTreeSet::new();
+    for entry in CATALOG.iter().filter(|entry| entry.effect == Effect::Reads) {
+        for input in inputs(entry) {
+            for (who, caller) in [("nobody", &nobody), ("absent", &absent), ("present", &present)] {
+                let before = (log.records().len(), app.facts());
+                let call =
+                    OperationCall { op: entry.name, input: input.clone().into(), ..OperationCall::default() };
+                let answer = app.app.call_and_wait(caller, call).0;
+                assert_eq!((log.records().len(), app.facts()), before, "{} {input} by {who}", entry.name);
+                if answer.is_ok() {
+                    answered.insert((entry.name, who));
+                }
+            }
+        }
+    }
+    for who in ["nobody", "absent", "present"] {
+        let count = answered.iter().filter(|(_, by)| *by == who).count();
+        assert!(count > 20, "{who} was answered {count} of them: {answered:?}");
+    }
 }
 
 /// A person of whom only the lineage is known, and one at a terminal.
@@ -83,9 +154,16 @@ fn what_is_anothers_takes_a_present_person() {
         ("worktree_merge", json!({ "slug": "hers" })),
         ("tab_read", json!({ "tabId": tab })),
         ("login", json!({})),
+        ("tokens", json!({})),
     ] {
         assert_eq!(refused(&app.app, &absent, op, &input).as_deref(), Some("not_present"), "{op}");
         let code = refused(&app.app, &present, op, &input);
         assert_ne!(code.as_deref(), Some("not_present"), "{op}");
+    }
+    let (nobody, agent) =
+        (Caller::new(Principal::Nobody, Some(place.repo())), Caller::new(ann, Some(place.repo())));
+    for (caller, expected) in [(&nobody, "unproven"), (&agent, "not_allowed")] {
+        let code = refused(&app.app, caller, "tokens", &json!({}));
+        assert_eq!(code.as_deref(), Some(expected), "tokens");
     }
 }

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 
 use comity_app::catalog::{self, CATALOG};
 use comity_app::{Failure, Wording};
-use comity_core::locks::LockMode;
+use comity_core::agents::AgentRefusal;
+use comity_core::locks::{HolderView, LockMode, LockRefusal};
 use comity_core::next_call::NextCall;
-use comity_core::pools::PoolUse;
-use comity_core::refusal::HolderView;
+use comity_core::people::PersonRefusal;
+use comity_core::permissions::CallDenied;
+use comity_core::pools::{PoolRefusal, PoolUse, SlotOwner};
+use comity_core::reads::StaleRead;
+use comity_core::tasks::TaskRefusal;
 use comity_core::{AgentId, Cycle, Millis, Refusal};
 
 const WORDINGS: [Wording; 3] = [Wording::Commands, Wording::Tools, Wording::Requests];
@@ -41,16 +45,15 @@ fn all() -> Vec<Refusal> {
     let mut all = Vec::new();
     for holders in holders {
         let path = || "src/a b.rs".to_owned();
-        all.push(Refusal::Locked {
-            path: path(),
-            also: vec![],
-            asked: vec![],
-            holders: holders.clone(),
-            waiting: 1,
-        });
-        all.push(Refusal::WaitTimedOut { waited: Millis(5), holders: holders.clone() });
-        all.push(Refusal::NotHeld { path: path(), yours: vec![], holders: holders.clone() });
-        all.push(Refusal::StaleFence { path: path(), holders });
+        all.push(LockRefusal::locked(path(), holders.clone(), 1));
+        all.extend(
+            [
+                LockRefusal::WaitTimedOut { waited: Millis(5), holders: holders.clone() },
+                LockRefusal::NotHeld { path: path(), yours: vec![], holders: holders.clone() },
+                LockRefusal::StaleFence { path: path(), holders },
+            ]
+            .map(Refusal::Lock),
+        );
     }
     for names in [vec!["ann".to_owned()], vec!["ann".to_owned(), "bob".to_owned()]] {
         all.push(Refusal::Deadlock(Box::new(Cycle { over: vec!["a".into(); names.len()], names })));
@@ -68,17 +71,17 @@ fn all() -> Vec<Refusal> {
         waited: None,
     };
     for is_tabs in [false, true] {
-        all.push(Refusal::PoolFull(Box::new(PoolUse { is_tabs, ..full.clone() })));
+        all.push(Refusal::Pool(PoolRefusal::Full { full: Box::new(PoolUse { is_tabs, ..full.clone() }) }));
     }
     for live in [vec![], vec!["ann".to_owned()]] {
-        all.push(Refusal::UnknownAgent { name: "zoe".into(), live });
+        all.push(Refusal::Agent(AgentRefusal::Unknown { name: "zoe".into(), live }));
     }
     for (act, lacks) in [
         ("release another's lock", "it isn't a terminal"),
         ("release another's lock", comity_core::people::PASSPHRASE_MISSING),
         ("change tokens or the passphrase", "it isn't a terminal"),
     ] {
-        all.push(Refusal::NotPresent { act, lacks: lacks.into() });
+        all.push(Refusal::Person(PersonRefusal::NotPresent { act, lacks: lacks.into() }));
     }
     let ((problem, hint), path) = (texts(), "../x".to_owned());
     all.extend([
@@ -87,23 +90,22 @@ fn all() -> Vec<Refusal> {
         Refusal::OutsideRepository { path: path.clone() },
         Refusal::NotARepository { path: path.clone() },
         Refusal::BadInput { problem: problem.clone(), hint: hint.clone() },
-        Refusal::NameTaken { name: "ann".into(), agent: AgentId::from_bits(7) },
-        Refusal::AgentEnded { name: "ann".into(), cause: "it said goodbye".into() },
-        Refusal::BadToken,
-        Refusal::Denied { reason: problem.clone(), hint: hint.clone() },
-        Refusal::StaleAttempt { task: "t1".into(), owner: None, attempt: 2 },
-        Refusal::Cycle { path: vec!["a".into(), "b".into(), "a".into()] },
-        Refusal::Ownership {
+        Refusal::Agent(AgentRefusal::NameTaken { name: "ann".into(), agent: AgentId::from_bits(7) }),
+        Refusal::Agent(AgentRefusal::Ended { name: "ann".into(), cause: "it said goodbye".into() }),
+        Refusal::Agent(AgentRefusal::BadToken),
+        Refusal::Permission(CallDenied { reason: problem.clone(), hint: hint.clone() }),
+        Refusal::Task(TaskRefusal::StaleAttempt { task: "t1".into(), owner: None, attempt: 2 }),
+        Refusal::Task(TaskRefusal::Cycle { path: vec!["a".into(), "b".into(), "a".into()] }),
+        Refusal::Pool(PoolRefusal::Ownership {
             verb: "close".into(),
             noun: "tab",
             slot: 7,
-            owner: "agent_1".into(),
-            name: "ann".into(),
-        },
-        Refusal::Browser { code: "browser", problem: problem.clone(), hint: hint.clone() },
+            owner: SlotOwner { id: "agent_1".into(), name: "ann".into() },
+        }),
+        Refusal::Driver { code: "browser", problem: problem.clone(), hint: hint.clone() },
         Refusal::NotAllowed { problem: problem.clone(), hint: hint.clone() },
-        Refusal::Unproven { why: "nothing proves it".into() },
-        Refusal::StaleRead { path, difference: Some("-a\n+b".into()) },
+        Refusal::Person(PersonRefusal::Unproven { why: "nothing proves it".into() }),
+        Refusal::Read(StaleRead { path, difference: Some("-a\n+b".into()) }),
         Refusal::KeyReused,
         Refusal::OtherVersion { server: "1".into(), client: "2".into() },
         Refusal::LimitReached { problem: problem.clone(), hint: hint.clone() },
@@ -115,30 +117,30 @@ fn all() -> Vec<Refusal> {
 /// Fails to compile when a kind is added; then add one of it to `all`.
 fn kind(refusal: &Refusal) -> usize {
     match refusal {
-        Refusal::Locked { .. } => 0,
-        Refusal::WaitTimedOut { .. } => 1,
+        Refusal::Lock(LockRefusal::Locked { .. }) => 0,
+        Refusal::Lock(LockRefusal::WaitTimedOut { .. }) => 1,
         Refusal::WaitCancelled => 2,
         Refusal::Deadlock(_) => 3,
-        Refusal::NotHeld { .. } => 4,
-        Refusal::StaleFence { .. } => 5,
+        Refusal::Lock(LockRefusal::NotHeld { .. }) => 4,
+        Refusal::Lock(LockRefusal::StaleFence { .. }) => 5,
         Refusal::BadPattern { .. } => 6,
         Refusal::OutsideRepository { .. } => 7,
         Refusal::NotARepository { .. } => 8,
         Refusal::BadInput { .. } => 9,
-        Refusal::NameTaken { .. } => 10,
-        Refusal::UnknownAgent { .. } => 11,
-        Refusal::AgentEnded { .. } => 12,
-        Refusal::BadToken => 13,
-        Refusal::Denied { .. } => 14,
-        Refusal::StaleAttempt { .. } => 15,
-        Refusal::Cycle { .. } => 16,
-        Refusal::PoolFull(_) => 17,
-        Refusal::Ownership { .. } => 18,
-        Refusal::Browser { .. } => 19,
+        Refusal::Agent(AgentRefusal::NameTaken { .. }) => 10,
+        Refusal::Agent(AgentRefusal::Unknown { .. }) => 11,
+        Refusal::Agent(AgentRefusal::Ended { .. }) => 12,
+        Refusal::Agent(AgentRefusal::BadToken) => 13,
+        Refusal::Permission(_) => 14,
+        Refusal::Task(TaskRefusal::StaleAttempt { .. }) => 15,
+        Refusal::Task(TaskRefusal::Cycle { .. }) => 16,
+        Refusal::Pool(PoolRefusal::Full { .. }) => 17,
+        Refusal::Pool(PoolRefusal::Ownership { .. }) => 18,
+        Refusal::Driver { .. } => 19,
         Refusal::NotAllowed { .. } => 20,
-        Refusal::Unproven { .. } => 21,
-        Refusal::NotPresent { .. } => 22,
-        Refusal::StaleRead { .. } => 23,
+        Refusal::Person(PersonRefusal::Unproven { .. }) => 21,
+        Refusal::Person(PersonRefusal::NotPresent { .. }) => 22,
+        Refusal::Read(_) => 23,
         Refusal::KeyReused => 24,
         Refusal::OtherVersion { .. } => 25,
         Refusal::LimitReached { .. } => 26,
@@ -178,22 +180,22 @@ fn needs_no_call(refusal: &Refusal) -> bool {
     matches!(
         refusal,
         Refusal::WaitCancelled
-            | Refusal::WaitTimedOut { .. }
+            | Refusal::Lock(LockRefusal::WaitTimedOut { .. })
             | Refusal::OutsideRepository { .. }
             | Refusal::NotARepository { .. }
-            | Refusal::Cycle { .. }
-            | Refusal::StaleRead { .. }
+            | Refusal::Task(TaskRefusal::Cycle { .. })
+            | Refusal::Read(_)
             | Refusal::KeyReused
             | Refusal::OtherVersion { .. }
             // The names of who is here.
-            | Refusal::UnknownAgent { .. }
+            | Refusal::Agent(AgentRefusal::Unknown { .. })
             // Whoever refuses gives the hint.
             | Refusal::BadPattern { .. }
             | Refusal::BadInput { .. }
-            | Refusal::Denied { .. }
-            | Refusal::Browser { .. }
+            | Refusal::Permission(_)
+            | Refusal::Driver { .. }
             | Refusal::NotAllowed { .. }
-            | Refusal::NotPresent { .. }
+            | Refusal::Person(PersonRefusal::NotPresent { .. })
             | Refusal::LimitReached { .. }
             | Refusal::NotFound { .. }
     )
@@ -237,7 +239,7 @@ fn begins_with(words: &str, command: &str) -> bool {
 }
 
 /// What is said of commands that are none of an operation, and of the name of one.
-const NO_HINTS: [&str; 4] = ["lease --help", "log recover", "is a command", "made with comity commit"];
+const NO_HINTS: [&str; 3] = ["lease --help", "log recover", "is a command"];
 
 /// What is written in the sources: all hints, whichever test brings them about.
 #[test]

@@ -158,7 +158,13 @@ impl BenchAgent {
         self.ask_with(None, op, input)
     }
 
-    fn ask_with(&mut self, token: Option<&str>, op: &str, input: &RawValue) -> Result<&RawValue, String> {
+    /// The same, as whoever has this token.
+    pub(super) fn ask_with(
+        &mut self,
+        token: Option<&str>,
+        op: &str,
+        input: &RawValue,
+    ) -> Result<&RawValue, String> {
         let request = Request { token: token.map(Cow::Borrowed), ..request(op, input, &self.cwd) };
         let reply = self.client.call(request).map_err(|error| error.to_string())?;
         match (reply.ok, reply.error) {

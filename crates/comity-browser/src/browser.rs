@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::connection::{About, BidiConnection};
+use crate::connection::{BidiConnection, CallScope};
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::events::WANTED;
@@ -319,7 +319,7 @@ impl Browser {
         params: Value,
         deadline: &Deadline,
     ) -> Result<T> {
-        self.shared.connection.call(method, params, About::default(), deadline)
+        self.shared.connection.call(method, params, CallScope::default(), deadline)
     }
 }
 

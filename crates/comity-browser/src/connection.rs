@@ -19,7 +19,7 @@ const WAITING_MAX: usize = 10_000;
 
 /// What a call is about, and so what may end it before its answer comes.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct About {
+pub(crate) struct CallScope {
     /// The tab or frame whose closing ends the call.
     pub(crate) context: Option<String>,
     /// The tab whose dialogs end the call.
@@ -55,7 +55,7 @@ struct PendingCalls {
 struct PendingCommand {
     answer: mpsc::SyncSender<Result<String>>,
     method: String,
-    about: About,
+    about: CallScope,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +80,7 @@ impl BidiConnection {
         &self,
         method: &str,
         params: Value,
-        about: About,
+        about: CallScope,
         deadline: &Deadline,
     ) -> Result<T> {
         let pending = self.begin(method, params, about)?;
@@ -88,7 +88,7 @@ impl BidiConnection {
     }
 
     /// Asks Firefox; the answer can be waited for later.
-    pub(crate) fn begin(&self, method: &str, params: Value, about: About) -> Result<Pending<'_>> {
+    pub(crate) fn begin(&self, method: &str, params: Value, about: CallScope) -> Result<Pending<'_>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answers) = mpsc::sync_channel(1);
         {
@@ -114,7 +114,7 @@ impl BidiConnection {
     }
 
     /// Ends those waiting calls for which `why` gives a reason.
-    pub(crate) fn interrupt(&self, why: impl Fn(&About) -> Option<BrowserError>) {
+    pub(crate) fn interrupt(&self, why: impl Fn(&CallScope) -> Option<BrowserError>) {
         let mut calls = self.locked();
         calls.waiting.retain(|_, waiting| {
             let Some(reason) = why(&waiting.about) else { return true };

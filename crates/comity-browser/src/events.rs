@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::activity::{CONSOLE_BYTES_MAX, ConsoleLine, NetworkRequest, RequestOutcome, URL_BYTES_MAX, cut};
-use crate::connection::{About, BidiEvent};
+use crate::connection::{BidiEvent, CallScope};
 use crate::error::BrowserError;
 use crate::ids::{Container, TabId};
 use crate::notice::{BrowserEvent, Dialog, Download, Downloaded};
@@ -163,7 +163,7 @@ impl SharedBrowser {
             }
             tab
         };
-        let is_here = |about: &About| about.context.as_deref() == Some(id);
+        let is_here = |about: &CallScope| about.context.as_deref() == Some(id);
         match tab {
             Some(tab) => {
                 let gone = BrowserError::NoSuchTab { tab: id.to_owned() };

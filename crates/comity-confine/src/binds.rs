@@ -26,14 +26,14 @@ pub(crate) fn topmost(paths: &[PathBuf]) -> Vec<&Path> {
 }
 
 /// The directories above held paths, the highest first.
-pub(crate) struct Above {
+pub(crate) struct AncestorDirs {
     /// Those that could be moved away by who may write to where they are.
     pub(crate) movable: Vec<PathBuf>,
     pub(crate) fixed: BTreeSet<PathBuf>,
 }
 
-impl Above {
-    pub(crate) fn of(held: &[&Path]) -> Above {
+impl AncestorDirs {
+    pub(crate) fn of(held: &[&Path]) -> AncestorDirs {
         let above = held.iter().flat_map(|path| path.ancestors().skip(1));
         let all: BTreeSet<&Path> = above.filter(|dir| dir.parent().is_some()).collect();
         let there = all.into_iter().filter(|dir| dir.symlink_metadata().is_ok()).map(Path::to_owned);
@@ -41,7 +41,7 @@ impl Above {
             let parent = dir.parent().unwrap_or(Path::new("/"));
             accessat(CWD, parent, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
         });
-        Above { movable, fixed: fixed.into_iter().collect() }
+        AncestorDirs { movable, fixed: fixed.into_iter().collect() }
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn hold_all(paths: &[&Path], wanted: impl Fn(&PathBuf) -> bool) {
     }
     // After that: who entered a new directory in the meantime is below what is mounted on it, and finds the held
     // path there, too.
-    for dir in Above::of(paths).movable.iter().filter(|dir| wanted(dir) && !is_mount(dir)) {
+    for dir in AncestorDirs::of(paths).movable.iter().filter(|dir| wanted(dir) && !is_mount(dir)) {
         let _ = pin(dir);
     }
 }

@@ -9,7 +9,7 @@ use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{DumpableBehavior, Pid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use crate::binds::Above;
+use crate::binds::AncestorDirs;
 use crate::ids::Ids;
 use crate::mount_reconciler::MountReconciler;
 use crate::spaces::Spaces;
@@ -159,7 +159,7 @@ fn hold(paths: &[PathBuf], hidden: &[PathBuf], confined: Pid) -> Result<MountRec
     let held = binds::topmost(paths);
     // Also those above paths that are not there yet: a process that stands in one of them would not see what is mounted
     // on it later.
-    let Above { movable, fixed } = Above::of(&held);
+    let AncestorDirs { movable, fixed } = AncestorDirs::of(&held);
     let reconciler = MountReconciler::watch(&held, hidden, fixed, confined);
     let reconciler = reconciler
         .map_err(|error| ConfineError::before(FailedStep::Other, "the command can't be watched", &error))?;

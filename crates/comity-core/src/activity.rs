@@ -39,11 +39,11 @@ pub enum Activity {
     Working,
     /// It has said that it has nothing to do.
     Idle,
-    /// It goes on by itself once others have what they need no more.
+    /// It goes on by itself once others release what it needs.
     Waiting(Vec<Want>),
     /// Somebody has to decide first.
     Blocked(Vec<Want>),
-    /// Nothing was heard of it for so long.
+    /// It has not been heard from for this long.
     Silent(Millis),
     Ended,
 }
@@ -70,7 +70,6 @@ impl Activity {
         }
     }
 
-    /// The word for it.
     pub fn word(&self) -> &'static str {
         match self {
             Activity::Starting => "starting",

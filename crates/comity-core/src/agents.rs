@@ -7,6 +7,7 @@ mod idle;
 mod joining;
 mod limit;
 mod notices;
+mod refusal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +26,11 @@ pub use feature::{AgentAsk, AgentEvent};
 pub(crate) use idle::works_again;
 pub use joining::check_name;
 use joining::{add_token, attach, join, join_beside, rename};
-use limit::{check_limit, limit};
+pub(crate) use joining::{check_agent_name, join_below, may_bring_into};
+use limit::limit;
+pub(crate) use limit::{check_limit, check_limit_with};
 pub use notices::AgentTold;
+pub use refusal::AgentRefusal;
 
 /// What an agent says of itself when it joins.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -111,7 +115,7 @@ pub enum Life {
     },
 }
 
-/// One agent.
+/// An agent that is here, or was.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
@@ -146,7 +150,6 @@ pub struct Agents {
 }
 
 impl Life {
-    /// The word for it.
     pub fn word(&self) -> &'static str {
         match self {
             Life::Starting => "starting",
@@ -158,7 +161,6 @@ impl Life {
 }
 
 impl Ending {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Ending::Completed => "completed",
@@ -222,21 +224,25 @@ impl Agents {
         let by_id =
             name.parse().ok().and_then(|id: AgentId| self.by_id.get(&id)).filter(|agent| agent.is_live());
         let found = by_id.or_else(|| self.by_id.get(self.live_names.get(name)?));
-        found.ok_or_else(|| Refusal::UnknownAgent {
-            name: name.into(),
-            live: self.live_names.keys().take(20).map(ToString::to_string).collect(),
+        found.ok_or_else(|| {
+            let live = self.live_names.keys().take(20).map(ToString::to_string).collect();
+            Refusal::Agent(AgentRefusal::Unknown { name: name.into(), live })
         })
     }
 
     /// The live agent that this token belongs to.
     pub fn by_token(&self, token: &TokenHash) -> Result<&Agent, Refusal> {
-        let agent = self.tokens.get(token).and_then(|id| self.by_id.get(id)).ok_or(Refusal::BadToken)?;
+        let agent = self
+            .tokens
+            .get(token)
+            .and_then(|id| self.by_id.get(id))
+            .ok_or(Refusal::Agent(AgentRefusal::BadToken))?;
         must_live(agent)
     }
 
     /// The live agent, or why it cannot act.
     pub fn living(&self, agent: AgentId) -> Result<&Agent, Refusal> {
-        let unknown = || Refusal::UnknownAgent { name: agent.to_string(), live: vec![] };
+        let unknown = || Refusal::Agent(AgentRefusal::Unknown { name: agent.to_string(), live: vec![] });
         self.by_id.get(&agent).ok_or_else(unknown).and_then(must_live)
     }
 
@@ -376,7 +382,8 @@ fn must_live(agent: &Agent) -> Result<&Agent, Refusal> {
     match &agent.life {
         Life::Starting | Life::Running | Life::Idle => Ok(agent),
         Life::Ended { cause, .. } => {
-            Err(Refusal::AgentEnded { name: agent.profile.name.to_string(), cause: cause.to_string() })
+            let (name, cause) = (agent.profile.name.to_string(), cause.to_string());
+            Err(Refusal::Agent(AgentRefusal::Ended { name, cause }))
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::commits::{Commit, CommitEvent, short};
 use crate::concerns::agents;
 use crate::decide::AskResult;
 use crate::display::counted;
-use crate::event::{Event, EventType, Record, durable, live};
+use crate::event::{Event, Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Fence, Key, Principal, ProjectId};
 use crate::limits::OPEN_MOVES_MAX;
@@ -265,15 +265,13 @@ impl FeatureAsk for MoveAsk {
     }
 }
 
-impl FeatureEvent for MoveEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            // On the disk before the branch is: else a power cut could leave a commit that nobody knows of.
-            MoveEvent::Intended(_) => durable("move_intended", "branch:intended"),
-            MoveEvent::Undone { .. } => live("move_undone", "branch:undone"),
-        }
-    }
+event_types!(MoveEvent {
+    // On the disk before the branch is: else a power cut could leave a commit that nobody knows of.
+    MoveEvent::Intended(_) => durable("move_intended", "branch:intended").housekeeping(),
+    MoveEvent::Undone { .. } => live("move_undone", "branch:undone").housekeeping(),
+});
 
+impl FeatureEvent for MoveEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         match self {
             MoveEvent::Intended(intended) => world.moves.intend(record.seq, record.by, intended),

@@ -8,7 +8,7 @@ use crate::calls;
 use crate::concerns::agents;
 use crate::decide::AskResult;
 use crate::display::counted;
-use crate::event::{Event, EventType, Record, durable};
+use crate::event::{Event, Record, durable, event_types};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::CANDIDATES_MAX;
@@ -178,14 +178,12 @@ impl FeatureAsk for CommitAsk {
     }
 }
 
-impl FeatureEvent for CommitEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            CommitEvent::Unguarded(_) => durable("commit_unguarded", "commit:unguarded"),
-            CommitEvent::Made { .. } => durable("file_commit", "commit:made"),
-        }
-    }
+event_types!(CommitEvent {
+    CommitEvent::Unguarded(_) => durable("commit_unguarded", "commit:unguarded"),
+    CommitEvent::Made { .. } => durable("file_commit", "commit:made"),
+});
 
+impl FeatureEvent for CommitEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         match self {
             CommitEvent::Unguarded(commit) => apply(world, record.seq, commit),

@@ -11,7 +11,7 @@ use crate::checks::check_reason;
 use crate::concerns::agents;
 use crate::decide::AskResult;
 use crate::display::visible;
-use crate::event::{Event, EventType, Record, durable};
+use crate::event::{Event, Record, durable, event_types};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal};
 use crate::limits::{DECISIONS_MAX, RATIONALE_BYTES_MAX, SUBJECT_BYTES_MAX};
@@ -48,7 +48,7 @@ pub enum DecisionState {
     },
 }
 
-/// One decision.
+/// What was decided, by whom, and whether it counts yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
@@ -245,15 +245,13 @@ impl FeatureAsk for DecisionAsk {
     }
 }
 
-impl FeatureEvent for DecisionEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            DecisionEvent::Made { .. } => durable("decision_made", "decision:made"),
-            DecisionEvent::Confirmed { .. } => durable("decision_confirmed", "decision:confirmed"),
-            DecisionEvent::Rejected { .. } => durable("decision_rejected", "decision:rejected"),
-        }
-    }
+event_types!(DecisionEvent {
+    DecisionEvent::Made { .. } => durable("decision_made", "decision:made"),
+    DecisionEvent::Confirmed { .. } => durable("decision_confirmed", "decision:confirmed"),
+    DecisionEvent::Rejected { .. } => durable("decision_rejected", "decision:rejected"),
+});
 
+impl FeatureEvent for DecisionEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         let (by, at) = (record.by, world.now);
         match self {

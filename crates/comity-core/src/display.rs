@@ -99,6 +99,31 @@ fn is_emoji(c: char) -> bool {
         | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
+/// What a terminal draws two columns wide: scripts of East Asia, their punctuation and forms, and emoji.
+const WIDE: [(char, char); 9] = [
+    ('\u{1100}', '\u{115f}'),
+    ('\u{2e80}', '\u{a4cf}'),
+    ('\u{ac00}', '\u{d7a3}'),
+    ('\u{f900}', '\u{faff}'),
+    ('\u{fe30}', '\u{fe6f}'),
+    ('\u{ff00}', '\u{ff60}'),
+    ('\u{ffe0}', '\u{ffe6}'),
+    ('\u{1f300}', '\u{1faff}'),
+    ('\u{20000}', '\u{3fffd}'),
+];
+
+/// How many columns of a terminal a character takes.
+pub fn column(c: char) -> usize {
+    let at = WIDE.partition_point(|(_, last)| *last < c);
+    let is_mark = matches!(c, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}');
+    if is_mark { 0 } else { 1 + usize::from(WIDE.get(at).is_some_and(|(first, _)| *first <= c)) }
+}
+
+/// How many columns of a terminal a text takes.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(column).sum()
+}
+
 /// A number of things: one lock, two locks.
 pub fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })

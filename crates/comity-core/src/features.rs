@@ -11,7 +11,7 @@ use crate::commits::{CommitAsk, CommitEvent};
 use crate::control::{self, ControlAsk, ControlEvent};
 use crate::decide::AskResult;
 use crate::decisions::{DecisionAsk, DecisionEvent};
-use crate::event::{EventType, Record};
+use crate::event::{EventType, Record, Typed};
 use crate::ids::{AgentId, Key, Principal};
 use crate::locks::{self, LockAsk, LockEvent};
 use crate::mail::{self, MailAsk, MailEvent};
@@ -23,6 +23,7 @@ use crate::projects::{ProjectAsk, ProjectEvent};
 use crate::queues::QueueAsk;
 use crate::reads::{ReadAsk, ReadEvent};
 use crate::refusal::Refusal;
+use crate::runs::{self, RunAsk, RunEvent};
 use crate::sentence::Telling;
 use crate::server::{ServerAsk, ServerEvent};
 use crate::tasks::{self, TaskAsk, TaskEvent};
@@ -57,10 +58,7 @@ pub(crate) trait FeatureAsk {
 }
 
 /// What can happen to a feature.
-pub(crate) trait FeatureEvent {
-    /// Its names and its durability.
-    fn kind(&self) -> EventType;
-
+pub(crate) trait FeatureEvent: Typed {
     /// Whether it may close a circle of who waits for whom, with an agent in it that waits for work.
     fn may_close_cycle(&self) -> bool {
         false
@@ -97,6 +95,7 @@ pub enum Ask {
     Task(TaskAsk),
     Pool(PoolAsk),
     Person(PersonAsk),
+    Run(RunAsk),
     Notice(NoticeAsk),
 }
 
@@ -132,6 +131,7 @@ pub enum Event {
     Task(TaskEvent),
     Pool(PoolEvent),
     Person(PersonEvent),
+    Run(RunEvent),
 }
 
 impl Ask {
@@ -155,6 +155,7 @@ impl Ask {
             Ask::Task(ask) => ask,
             Ask::Pool(ask) => ask,
             Ask::Person(ask) => ask,
+            Ask::Run(ask) => ask,
             Ask::Notice(ask) => ask,
         }
     }
@@ -181,6 +182,7 @@ impl Event {
             Event::Task(event) => event,
             Event::Pool(event) => event,
             Event::Person(event) => event,
+            Event::Run(event) => event,
         }
     }
 
@@ -190,6 +192,29 @@ impl Event {
     }
 }
 
+/// The types of all events.
+pub(crate) const TYPES: &[&[EventType]] = &[
+    ServerEvent::TYPES,
+    ProjectEvent::TYPES,
+    AgentEvent::TYPES,
+    LockEvent::TYPES,
+    ReadEvent::TYPES,
+    WriteEvent::TYPES,
+    CommitEvent::TYPES,
+    MoveEvent::TYPES,
+    WorktreeEvent::TYPES,
+    NoticeEvent::TYPES,
+    MailEvent::TYPES,
+    ControlEvent::TYPES,
+    DecisionEvent::TYPES,
+    TeamEvent::TYPES,
+    PermissionEvent::TYPES,
+    TaskEvent::TYPES,
+    PoolEvent::TYPES,
+    PersonEvent::TYPES,
+    RunEvent::TYPES,
+];
+
 /// Events that make further ones possible: whoever waits is served as soon as it can be.
 pub(crate) struct FollowUp {
     pub follows: fn(&Event) -> bool,
@@ -198,8 +223,14 @@ pub(crate) struct FollowUp {
 }
 
 /// In this order, again and again, until nothing follows.
-pub(crate) const FOLLOW_UPS: [FollowUp; 5] =
-    [locks::FOLLOW_UP, pools::FOLLOW_UP, permissions::FOLLOW_UP, tasks::ASSIGNMENT, tasks::STUCK];
+pub(crate) const FOLLOW_UPS: [FollowUp; 6] = [
+    locks::FOLLOW_UP,
+    pools::FOLLOW_UP,
+    permissions::FOLLOW_UP,
+    runs::FOLLOW_UP,
+    tasks::ASSIGNMENT,
+    tasks::STUCK,
+];
 
 /// What an agent that ends gives up, with all that end with it.
 pub(crate) fn given_up(world: &World, agent: AgentId, family: &[AgentId]) -> Vec<Event> {

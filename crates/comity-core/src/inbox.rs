@@ -4,12 +4,14 @@ use crate::agents::Agent;
 use crate::control::{Control, Shutdown};
 use crate::decisions::{Decision, DecisionState};
 use crate::ids::{AgentId, Principal, ProjectId};
-use crate::locks::Lock;
+use crate::locks::{Lock, LockWait};
+use crate::people::{Asker, Unseen};
 use crate::permissions::{PermissionRequest, PlanState, RequestState, SubmittedPlan};
 use crate::pools::{self, Pool, QueuePlace};
 use crate::roles::{Right, may};
+use crate::runs::{self, AgentRun, RunState};
 use crate::tasks::{self, Task, TaskState};
-use crate::teams::{leader_of, may_admit};
+use crate::teams::{leader_of, may_admit, members};
 use crate::time::Timestamp;
 use crate::world::World;
 
@@ -20,12 +22,24 @@ pub enum InboxItem<'w> {
     Shutdown(&'w Shutdown),
     Permission(&'w PermissionRequest),
     Plan(&'w SubmittedPlan),
+    /// Somebody acted as the human from places that were new: was it the human?
+    NewPlaces {
+        acts: usize,
+        last: &'w Unseen,
+    },
     /// Uncommitted work that an agent has left.
     Orphan(&'w Lock),
     /// A task whose worker ended, and that nobody has since.
     Death(&'w Task),
+    /// A program that crashed as often as it may, or that could not be started.
+    GaveUp(&'w AgentRun),
     Review(&'w Task),
     Failed(&'w Task),
+    /// Somebody waits for what the human has locked.
+    LockWanted {
+        lock: &'w Lock,
+        by: &'w LockWait,
+    },
     /// Somebody waits for a slot, and has to be given one of those that it has.
     Space {
         pool: &'w Pool,
@@ -52,16 +66,19 @@ impl InboxItem<'_> {
             InboxItem::Shutdown(_) => 0,
             InboxItem::Permission(_) => 1,
             InboxItem::Plan(_) => 2,
-            InboxItem::Orphan(_) => 3,
-            InboxItem::Death(_) => 4,
-            InboxItem::Review(_) => 5,
-            InboxItem::Failed(_) => 6,
-            InboxItem::Space { .. } => 7,
-            InboxItem::Decision(_) => 8,
-            InboxItem::Wish(_) => 9,
-            InboxItem::Mail { .. } => 10,
-            InboxItem::Task(_) => 11,
-            InboxItem::Ready(_) => 12,
+            InboxItem::NewPlaces { .. } => 3,
+            InboxItem::Orphan(_) => 4,
+            InboxItem::Death(_) => 5,
+            InboxItem::GaveUp(_) => 6,
+            InboxItem::Review(_) => 7,
+            InboxItem::Failed(_) => 8,
+            InboxItem::LockWanted { .. } => 9,
+            InboxItem::Space { .. } => 10,
+            InboxItem::Decision(_) => 11,
+            InboxItem::Wish(_) => 12,
+            InboxItem::Mail { .. } => 13,
+            InboxItem::Task(_) => 14,
+            InboxItem::Ready(_) => 15,
         }
     }
 
@@ -76,8 +93,15 @@ impl InboxItem<'_> {
             InboxItem::Shutdown(shutdown) => shutdown.since,
             InboxItem::Permission(request) => request.since,
             InboxItem::Plan(plan) => plan.since,
+            // Only the wall's time is known of these.
+            InboxItem::NewPlaces { .. } => Timestamp::default(),
             InboxItem::Orphan(lock) => lock.renewed,
             InboxItem::Death(task) => task.left().map_or(task.since, |last| last.at),
+            InboxItem::GaveUp(run) => match run.state {
+                RunState::Over { at, .. } => at,
+                _ => run.since,
+            },
+            InboxItem::LockWanted { by, .. } => by.since,
             InboxItem::Space { first, .. } => first.since,
             InboxItem::Decision(decision) => decision.at,
             InboxItem::Wish(agent) => agent.joined,
@@ -109,6 +133,9 @@ pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
     let left = |lock: &&Lock| lock.holder.agent().is_some_and(|agent| leader_of(world, agent) == who);
     items.extend(world.locks.orphaned().filter(left).map(InboxItem::Orphan));
     items.extend(world.tasks.undecided().filter_map(|task| undecided(world, who, task)));
+    let given_up = |run: &&AgentRun| runs::answers_for(world, run) == who;
+    items.extend(world.runs.given_up().filter(given_up).map(InboxItem::GaveUp));
+    items.extend(wanted_of(world, who));
     let asked_for = |pool: &&Pool| pools::why_not_granted(pool, who).is_none();
     let spaces = world.pools.iter().filter(asked_for);
     items.extend(spaces.filter_map(|pool| Some(InboxItem::Space { pool, first: pool.in_line().next()? })));
@@ -124,21 +151,51 @@ pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
     items
 }
 
+/// The same for whoever asks from a place: the human is asked about acts from new places, except those from this one.
+pub fn waiting_at<'w>(world: &'w World, asker: &Asker) -> Vec<InboxItem<'w>> {
+    let mut items = waiting_for(world, asker.who);
+    let own = asker.origin.as_ref().filter(|origin| asker.who == Principal::Human && origin.is_shown_acts());
+    if let Some(place) = own.map(|origin| origin.place()) {
+        let acts = || world.people.unseen(&place);
+        let new =
+            acts().last().map(|last| InboxItem::NewPlaces { acts: acts().map(Unseen::acts).sum(), last });
+        items.extend(new);
+        items.sort_by_key(|item| (item.rank(), item.since()));
+    }
+    items
+}
+
 /// What comes first for somebody here: what waits, else work for an agent that has none.
 pub fn first(world: &World, who: Principal, project: Option<ProjectId>) -> Option<InboxItem<'_>> {
     let ready = || tasks::ready_for(world, who.agent()?, project?).map(InboxItem::Ready);
     waiting_for(world, who).into_iter().next().or_else(ready)
 }
 
-/// How much waits for somebody.
-pub fn count(world: &World, who: Principal) -> usize {
-    waiting_for(world, who).len()
+/// How much waits for whoever asks.
+pub fn count(world: &World, asker: &Asker) -> usize {
+    waiting_at(world, asker).len()
+}
+
+/// The locks of a person for which others wait: agents hear of that by themselves.
+fn wanted_of(world: &World, who: Principal) -> impl Iterator<Item = InboxItem<'_>> {
+    let held = (who == Principal::Human).then(|| world.locks.live_of(who)).into_iter().flatten();
+    // What is being put aside goes by itself.
+    held.filter(|lock| lock.rescue.is_none()).filter_map(move |lock| {
+        let waits = world.locks.waits_overlapping(lock.wanted.project, &lock.wanted.pattern);
+        let is_kept_out = |wait: &&LockWait| {
+            wait.who != who && wait.wants.iter().any(|want| lock.wanted.mode.excludes(want.mode))
+        };
+        let by = waits.into_iter().filter(is_kept_out).min_by_key(|wait| wait.since)?;
+        Some(InboxItem::LockWanted { lock, by })
+    })
 }
 
 fn undecided<'w>(world: &'w World, who: Principal, task: &'w Task) -> Option<InboxItem<'w>> {
     match &task.state {
         TaskState::InReview { by, .. } => {
-            (reviewer(world, task, *by) == who).then_some(InboxItem::Review(task))
+            // Where nobody else is left, it is the human's to review: nobody is above the human.
+            let may = who != *by || who == Principal::Human;
+            (reviewer(world, task, *by) == who && may).then_some(InboxItem::Review(task))
         }
         TaskState::Failed { .. } => (alive(world, task.creator) == who).then_some(InboxItem::Failed(task)),
         TaskState::Open { .. } => {
@@ -179,8 +236,11 @@ fn confirms(world: &World, maker: Principal) -> Principal {
 
 fn admits(world: &World, agent: &Agent) -> Option<Principal> {
     let wished = agent.profile.wished_team.as_deref()?;
-    let lead = alive(world, world.teams.get(wished).map_or(Principal::Human, |team| team.lead));
-    Some(if may_admit(world, lead, agent.id, wished) { lead } else { Principal::Human })
+    let admits = |who: Principal| may_admit(world, who, agent.id, wished).then_some(who);
+    let made = world.teams.get(wished).map(|team| alive(world, team.lead));
+    // A team that nobody has created is led by a member.
+    let in_it = || members(world, wished).find_map(|member| admits(Principal::Agent(member.id)));
+    Some(made.map_or_else(in_it, admits).unwrap_or(Principal::Human))
 }
 
 fn mail(world: &World, who: Principal) -> Option<InboxItem<'_>> {

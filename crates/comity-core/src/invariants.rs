@@ -1,7 +1,7 @@
 //! What must be true of every world, checked the slow and obvious way. For tests and the simulator.
 
 use crate::world::World;
-use crate::{control, decisions, locks, mail, permissions, pools, tasks, teams};
+use crate::{control, decisions, locks, mail, permissions, pools, runs, tasks, teams};
 
 /// Names the first thing about the world that must not be, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
@@ -9,6 +9,7 @@ pub fn check(world: &World) -> Result<(), String> {
     permissions::check(world)?;
     tasks::check(world)?;
     pools::check(world)?;
+    runs::check(world)?;
     check_mail(world)
 }
 

@@ -37,6 +37,7 @@ pub mod reads;
 pub mod redact;
 pub mod refusal;
 pub mod roles;
+pub mod runs;
 mod sentence;
 pub mod server;
 pub mod snapshot;

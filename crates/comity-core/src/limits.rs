@@ -28,7 +28,6 @@ pub const WAITS_MAX: usize = 1_000;
 pub const WAITS_PER_HOLDER_MAX: usize = 32;
 /// Bytes of one path or pattern.
 pub const PATTERN_BYTES_MAX: usize = 1_024;
-/// Components of one pattern.
 pub const PATTERN_COMPONENTS_MAX: usize = 60;
 /// Alternatives that the braces of one pattern may expand to.
 pub const PATTERN_ALTERNATIVES_MAX: usize = 64;
@@ -68,11 +67,30 @@ pub const AGENT_TIMEOUT: Millis = Millis::minutes(10);
 pub const DISCONNECT_GRACE: Millis = Millis::seconds(5);
 /// A sign of life is recorded at most this often.
 pub const HEARTBEAT_GRAIN: Millis = Millis::seconds(15);
+/// How often a program that crashed is started again.
+pub const RUN_RESTARTS_MAX: u32 = 3;
+/// How long after a crash.
+pub const RUN_RESTART_AFTER: Millis = Millis::seconds(2);
+/// Agents that are started for ready tasks within a minute.
+pub const RUN_STAFF_PER_MINUTE: usize = 4;
+/// For how long nobody is started for a role whose agent ended at once; twice as long after each further one.
+pub const RUN_STAFF_AGAIN_MIN: Millis = Millis::seconds(30);
+/// And at most.
+pub const RUN_STAFF_AGAIN_MAX: Millis = Millis::minutes(30);
+/// One that ends sooner than this ended at once.
+pub const RUN_STAFF_LIFE_MIN: Millis = Millis::minutes(1);
+/// How long an agent that was started for a task stays without one, unless the settings say otherwise.
+pub const RUN_STAFF_IDLE_MAX: Millis = Millis::minutes(10);
+/// For how long nobody is started for a role whose agent somebody has stopped.
+pub const RUN_STAFF_HOLD: Millis = Millis::minutes(10);
+/// Runs that are over and still known.
+pub const RUNS_OVER_MAX: usize = 100;
+/// Bytes of the command or the prompt of a run.
+pub const RUN_TEXT_BYTES_MAX: usize = 64 * 1_024;
 /// Holders that one refusal lists.
 pub const HOLDERS_SHOWN_MAX: usize = 8;
 /// Files whose content one agent is remembered to know; the oldest are forgotten first.
 pub const FILES_KNOWN_MAX: usize = 4_096;
-/// Bytes of one letter.
 pub const LETTER_BYTES_MAX: usize = 256 * 1_024;
 /// Letters in one box that have not arrived.
 pub const BOX_LETTERS_MAX: usize = 10_000;
@@ -130,7 +148,7 @@ pub const PAST_ATTEMPTS_MAX: usize = 10;
 /// Bytes that are remembered of why one did.
 pub const PAST_REASON_BYTES_MAX: usize = 2 * 1024;
 /// Claimants of one task that may be lost; then it has failed.
-pub const TASK_ATTEMPTS_MAX: u32 = 3;
+pub const TASK_ATTEMPTS_MAX: u32 = RUN_RESTARTS_MAX + 1;
 /// A task that was given by code goes to somebody else if it is not started within this time.
 pub const TASK_START_MAX: Millis = Millis::minutes(2);
 /// Tasks that a new one is compared with.

@@ -9,7 +9,7 @@ use crate::commits::CommitTold;
 use crate::decide::AskResult;
 use crate::decisions::DecisionTold;
 use crate::display::visible;
-use crate::event::{Event, EventType, Record, live};
+use crate::event::{Event, Record, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::AgentId;
 use crate::locks::LockTold;
@@ -126,11 +126,11 @@ impl FeatureAsk for NoticeAsk {
     }
 }
 
-impl FeatureEvent for NoticeEvent {
-    fn kind(&self) -> EventType {
-        live("notices_taken", "notices:taken")
-    }
+event_types!(NoticeEvent {
+    NoticeEvent::Taken { .. } => live("notices_taken", "notices:taken").housekeeping(),
+});
 
+impl FeatureEvent for NoticeEvent {
     fn apply(&self, world: &mut World, _: &Record) {
         let NoticeEvent::Taken { agent, up_to } = self;
         world.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));

@@ -6,6 +6,7 @@
 mod feature;
 mod places;
 mod presence;
+mod refusal;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::world::World;
 pub use places::Place;
 pub(crate) use places::new_place;
 pub(crate) use presence::check;
+pub use refusal::PersonRefusal;
 
 /// What a person lacks who is at a terminal, while a passphrase is set.
 pub const PASSPHRASE_MISSING: &str = "the passphrase was not given in this terminal";

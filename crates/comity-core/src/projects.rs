@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decide::AskResult;
-use crate::event::{Event, EventType, Record, live};
+use crate::event::{Event, Record, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, ProjectId};
 use crate::paths::CaseRule;
@@ -75,11 +75,11 @@ impl FeatureAsk for ProjectAsk {
     }
 }
 
-impl FeatureEvent for ProjectEvent {
-    fn kind(&self) -> EventType {
-        live("project_added", "project:added")
-    }
+event_types!(ProjectEvent {
+    ProjectEvent::Added { .. } => live("project_added", "project:added").housekeeping(),
+});
 
+impl FeatureEvent for ProjectEvent {
     fn apply(&self, world: &mut World, _: &Record) {
         let ProjectEvent::Added { project, common_dir, case } = self;
         world.projects.insert(*project, Project { common_dir: common_dir.clone(), case: *case });

@@ -4,16 +4,18 @@
 //! before somebody else changed it: then the other's change is lost. What an agent knows is compared for that.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::decide::AskResult;
-use crate::event::{Event, EventType, Record, live};
+use crate::display::visible;
+use crate::event::{Event, Record, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, ContentHash, Principal, ProjectId};
 use crate::limits::FILES_KNOWN_MAX;
 use crate::people::Asker;
-use crate::refusal::Refusal;
+use crate::refusal::{FeatureRefusal, Refusal, RefusalKind};
 use crate::sentence::Telling;
 use crate::world::World;
 
@@ -120,6 +122,40 @@ fn learn(world: &World, who: Principal, project: ProjectId, file: &FileContent) 
     vec![Event::Read(ReadEvent::FileKnown { project, file: file.clone() })]
 }
 
+/// The file was changed after the caller read it: writing all of it would lose that change.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct StaleRead {
+    #[serde(skip)]
+    pub path: String,
+    /// What changed since, if it is known.
+    #[serde(skip)]
+    pub difference: Option<String>,
+}
+
+impl FeatureRefusal for StaleRead {
+    fn code(&self) -> &'static str {
+        "stale_read"
+    }
+
+    fn kind(&self) -> RefusalKind {
+        RefusalKind::Conflict
+    }
+
+    fn hint(&self) -> String {
+        "read the file again, and write with that change in it".into()
+    }
+}
+
+impl fmt::Display for StaleRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was changed after you read it", visible(&self.path))?;
+        match &self.difference {
+            None => Ok(()),
+            Some(difference) => write!(f, ":\n{difference}"),
+        }
+    }
+}
+
 /// Whether the whole file may be written: not if somebody changed it after the agent read it.
 pub fn may_overwrite(
     world: &World,
@@ -131,7 +167,7 @@ pub fn may_overwrite(
     let known = who.agent().and_then(|agent| world.reads.known(agent, project, path));
     match known {
         Some(known) if known != content_now => {
-            Err(Refusal::StaleRead { path: path.to_owned(), difference: None })
+            Err(Refusal::Read(StaleRead { path: path.to_owned(), difference: None }))
         }
         Some(_) | None => Ok(()),
     }
@@ -148,11 +184,11 @@ impl FeatureAsk for ReadAsk {
     }
 }
 
-impl FeatureEvent for ReadEvent {
-    fn kind(&self) -> EventType {
-        live("file_known", "file:known")
-    }
+event_types!(ReadEvent {
+    ReadEvent::FileKnown { .. } => live("file_known", "file:known").housekeeping(),
+});
 
+impl FeatureEvent for ReadEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         let ReadEvent::FileKnown { project, file } = self;
         if let Principal::Agent(agent) = record.by {

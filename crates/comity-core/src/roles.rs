@@ -42,7 +42,7 @@ pub enum Mode {
     Full,
 }
 
-/// One role.
+/// What an agent of this role is told, runs on, and may do.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Role {
@@ -66,7 +66,6 @@ pub struct Roles {
 pub const DEFAULT_ROLE: &str = "developer";
 
 impl Mode {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Mode::Plan => "plan",

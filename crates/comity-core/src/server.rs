@@ -6,7 +6,7 @@ use crate::agents;
 use crate::checks::only_comity;
 use crate::decide::AskResult;
 use crate::display::visible;
-use crate::event::{Event, EventType, Record, durable, live};
+use crate::event::{Event, Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Fence};
 use crate::people::Asker;
@@ -98,16 +98,14 @@ impl FeatureAsk for ServerAsk {
     }
 }
 
-impl FeatureEvent for ServerEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            ServerEvent::Started { .. } => durable("server_started", "server:started"),
-            ServerEvent::EntriesRefused { .. } => live("entries_refused", "server:entries_refused"),
-            ServerEvent::KeyReused { .. } => live("key_reused", "server:key_reused"),
-            ServerEvent::NothingChanged {} => live("nothing_changed", "nothing:changed"),
-        }
-    }
+event_types!(ServerEvent {
+    ServerEvent::Started { .. } => durable("server_started", "server:started"),
+    ServerEvent::EntriesRefused { .. } => live("entries_refused", "server:entries_refused"),
+    ServerEvent::KeyReused { .. } => live("key_reused", "server:key_reused"),
+    ServerEvent::NothingChanged {} => live("nothing_changed", "nothing:changed").housekeeping(),
+});
 
+impl FeatureEvent for ServerEvent {
     fn apply(&self, world: &mut World, _: &Record) {
         match self {
             ServerEvent::Started { fence_floor, boot, uptime, .. } => {

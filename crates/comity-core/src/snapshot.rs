@@ -15,6 +15,7 @@ use crate::permissions::{self, PermissionFacts};
 use crate::pools::{self, Pools};
 use crate::projects::Project;
 use crate::reads::{ReadFact, Reads};
+use crate::runs::AgentRuns;
 use crate::tasks::TaskFacts;
 use crate::teams::Teams;
 use crate::time::Timestamp;
@@ -64,6 +65,8 @@ pub struct Snapshot {
     #[serde(default)]
     moves: Moves,
     #[serde(default)]
+    runs: AgentRuns,
+    #[serde(default)]
     agents_limit: Option<usize>,
 }
 
@@ -92,6 +95,7 @@ impl Snapshot {
             pools: world.pools.clone(),
             people: world.people.clone(),
             moves: world.moves.clone(),
+            runs: world.runs.clone(),
             agents_limit: world.agents_limit,
         }
     }
@@ -103,7 +107,7 @@ impl Snapshot {
         (world.projects, world.answers) = (self.projects, self.answers);
         world.reads = Reads::restore(self.reads);
         (world.teams, world.decisions, world.people) = (self.teams, self.decisions, self.people);
-        (world.moves, world.agents_limit) = (self.moves, self.agents_limit);
+        (world.moves, world.runs, world.agents_limit) = (self.moves, self.runs, self.agents_limit);
         mail::restore(&mut world, self.mail);
         control::restore(&mut world, self.shutdowns);
         permissions::restore(&mut world, self.permissions);

@@ -9,7 +9,7 @@ use crate::calls;
 use crate::checks::check_reason;
 use crate::concerns::agents;
 use crate::decide::AskResult;
-use crate::event::{Event, EventType, Record, durable};
+use crate::event::{Event, Record, durable, event_types};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal};
 use crate::limits::TEAMS_MAX;
@@ -232,15 +232,13 @@ impl FeatureAsk for TeamAsk {
     }
 }
 
-impl FeatureEvent for TeamEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            TeamEvent::Created { .. } => durable("team_created", "team:created"),
-            TeamEvent::Admitted { .. } => durable("team_admitted", "team:admitted"),
-            TeamEvent::Deleted { .. } => durable("team_deleted", "team:deleted"),
-        }
-    }
+event_types!(TeamEvent {
+    TeamEvent::Created { .. } => durable("team_created", "team:created"),
+    TeamEvent::Admitted { .. } => durable("team_admitted", "team:admitted"),
+    TeamEvent::Deleted { .. } => durable("team_deleted", "team:deleted"),
+});
 
+impl FeatureEvent for TeamEvent {
     fn apply(&self, world: &mut World, _: &Record) {
         match self {
             TeamEvent::Created { name, lead, purpose } => {

@@ -44,6 +44,16 @@ impl Millis {
 }
 
 impl Millis {
+    /// How long ago something was: `just now`, `12s ago`, `4m 12s ago`.
+    pub fn ago(self) -> String {
+        if self.0 < 1_000 { "just now".to_owned() } else { format!("{self} ago") }
+    }
+
+    /// The same in its largest unit: `just now`, `12s ago`, `4m ago`.
+    pub fn rough_ago(self) -> String {
+        if self.0 < 1_000 { "just now".to_owned() } else { format!("{} ago", self.rough()) }
+    }
+
     /// The span in its largest unit: `40s`, `3m`, `2h`, `5d`.
     pub fn rough(self) -> String {
         let seconds = self.0 / 1_000;
@@ -82,5 +92,11 @@ mod tests {
             .map(|ms| Millis(ms).to_string())
             .to_vec();
         assert_eq!(said, ["800ms", "40s", "4m 12s", "5m", "2h 5m", "2h", "5d"]);
+        let ago = [0, 999, 1_000, 252_000].map(|ms| (Millis(ms).ago(), Millis(ms).rough_ago()));
+        let said: Vec<&str> = ago.iter().flat_map(|(ago, rough)| [ago.as_str(), rough.as_str()]).collect();
+        assert_eq!(
+            said,
+            ["just now", "just now", "just now", "just now", "1s ago", "1s ago", "4m 12s ago", "4m ago"]
+        );
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::activity::{Activity, Want, WantKind};
-use crate::agents::Agent;
+use crate::agents::{Agent, Life};
 use crate::calls;
+use crate::decisions::{Decision, DecisionState};
 use crate::display::visible;
 use crate::ids::{Principal, ProjectId};
 use crate::inbox;
@@ -12,6 +13,8 @@ use crate::limits::WHY_LINES_MAX;
 use crate::locks::{Hold, Lock};
 use crate::next_call::call;
 use crate::paths::PathPattern;
+use crate::permissions::{PermissionRequest, PlanState, RequestState, SubmittedPlan};
+use crate::pools::Pool;
 use crate::tasks::{self, Task, TaskState, TaskStatus};
 use crate::teams::leader_of;
 use crate::time::Timestamp;
@@ -27,7 +30,7 @@ pub struct ChainLink {
 }
 
 /// A chain that is being followed, as `reader` reads it.
-pub struct Chain<'w> {
+pub struct WaitChain<'w> {
     world: &'w World,
     now: Timestamp,
     reader: Principal,
@@ -36,11 +39,11 @@ pub struct Chain<'w> {
     seen_tasks: BTreeSet<u64>,
 }
 
-impl<'w> Chain<'w> {
+impl<'w> WaitChain<'w> {
     /// A chain without links.
-    pub fn new(world: &'w World, reader: Principal, now: Timestamp) -> Chain<'w> {
+    pub fn new(world: &'w World, reader: Principal, now: Timestamp) -> WaitChain<'w> {
         let (links, seen, seen_tasks) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-        Chain { world, now, reader, links, seen, seen_tasks }
+        WaitChain { world, now, reader, links, seen, seen_tasks }
     }
 
     /// Why an agent does not go on.
@@ -53,6 +56,90 @@ impl<'w> Chain<'w> {
     pub fn of_task(mut self, task: &Task) -> Vec<ChainLink> {
         self.task(task, 0);
         self.links
+    }
+
+    /// How it is with an agent that has ended: when, why, and what it left.
+    pub fn of_ended(mut self, agent: &Agent) -> Vec<ChainLink> {
+        let who = Principal::Agent(agent.id);
+        let name = visible(&agent.profile.name).into_owned();
+        if let Life::Ended { at, ending, cause } = &agent.life {
+            let (ago, cause) = (self.now.since(*at).rough(), visible(cause));
+            self.push(0, format!("{name} {} {ago} ago: {cause}", ending.word()), Some(who));
+        }
+        let world = self.world;
+        for lock in world.locks.of(who) {
+            self.lock(lock, 1);
+        }
+        self.links
+    }
+
+    /// Who has a pool's slots, and who waits for one.
+    pub fn of_pool(mut self, pool: &Pool) -> Vec<ChainLink> {
+        let (name, now) = (visible(&pool.name).into_owned(), self.now);
+        for slot in pool.slots() {
+            let (whose, has) = (self.name(slot.owner), self.verb(slot.owner, "has", "have"));
+            let left = slot.expires_at().map(|end| format!(" for {} more", end.since(now).rough()));
+            let (noun, left) = (pool.kind.noun(), left.unwrap_or_default());
+            self.push(0, format!("{whose} {has} {noun} {} of {name}{left}", slot.id.0), Some(slot.owner));
+            self.holder_of_slot(slot.owner, 1);
+        }
+        for place in pool.in_line() {
+            let since = now.since(place.since).rough();
+            let (whose, waits) = (self.name(place.who), self.verb(place.who, "waits", "wait"));
+            self.push(0, format!("{whose} {waits} for one ({since})"), Some(place.who));
+        }
+        if self.links.is_empty() {
+            self.push(0, format!("{name} is free"), None);
+        }
+        self.links
+    }
+
+    /// What was decided, asked or planned, and on whom it waits.
+    pub fn of_decision(mut self, decision: &Decision) -> Vec<ChainLink> {
+        let (by, title) = (self.name(decision.by), visible(&decision.title).into_owned());
+        let waits = decision.standing == DecisionState::Pending;
+        let confirms = decision.by.agent().map_or(Principal::Human, |agent| leader_of(self.world, agent));
+        let text = match waits {
+            true => {
+                format!("{}, of {by} ({title}), waits for {} to confirm it", decision.id, self.name(confirms))
+            }
+            false => format!("{}, of {by} ({title}), waits for nobody", decision.id),
+        };
+        self.push(0, text, waits.then_some(confirms));
+        self.links
+    }
+
+    /// What became of a call that somebody asked for.
+    pub fn of_request(mut self, request: &PermissionRequest) -> Vec<ChainLink> {
+        let asker = Principal::Agent(request.asker);
+        let call = format!("{}: {}", visible(&request.call.tool), visible(&request.call.summary));
+        let (who, asks) = (self.name(asker), self.verb(asker, "asks", "ask"));
+        let (state, on) = match request.state {
+            RequestState::Waiting { to } if self.now < request.deadline => {
+                (format!("it waits for {}", self.name(to)), Some(to))
+            }
+            _ => (format!("it is {}", request.state.word()), None),
+        };
+        self.push(0, format!("{who} {asks} for {call}; {state}"), on);
+        self.links
+    }
+
+    /// What became of a plan.
+    pub fn of_plan(mut self, plan: &SubmittedPlan) -> Vec<ChainLink> {
+        let asker = Principal::Agent(plan.asker);
+        let (state, on) = match plan.state {
+            PlanState::Waiting { to } => (format!("it waits for {}", self.name(to)), Some(to)),
+            _ => ("it waits for nobody".to_owned(), None),
+        };
+        let text = format!("{} submitted the plan {}; {state}", self.name(asker), visible(&plan.file));
+        self.push(0, text, on);
+        self.links
+    }
+
+    fn holder_of_slot(&mut self, holder: Principal, depth: usize) {
+        if let Some(agent) = holder.agent().and_then(|agent| self.world.agents.get(agent)) {
+            self.agent(agent, depth);
+        }
     }
 
     /// Why a path is not free.
@@ -147,7 +234,12 @@ impl<'w> Chain<'w> {
         let text = match want.kind {
             WantKind::Decision if !want.from.is_empty() && !self.is_of_lock(who, want) => {
                 let from: Vec<String> = want.from.iter().map(|from| self.name(*from)).collect();
-                format!("{waits} for an answer of {} to {} ({since})", from.join(", "), want.what)
+                let whose = match &from[..] {
+                    [only] if only == "you" => "your answer".to_owned(),
+                    [only] => format!("{only}'s answer"),
+                    several => format!("an answer from {}", several.join(" or ")),
+                };
+                format!("{waits} for {whose} to {} ({since})", want.what)
             }
             _ => format!("{waits} for {} ({since})", want.what),
         };
@@ -168,6 +260,12 @@ impl<'w> Chain<'w> {
             }
         }
         for from in want.from.clone() {
+            if want.kind == WantKind::Slot {
+                let has = self.verb(from, "has", "have");
+                self.push(depth + 1, format!("{} {has} {}", self.name(from), want.what), Some(from));
+                self.holder_of_slot(from, depth + 2);
+                continue;
+            }
             match want.kind == WantKind::Decision && from == self.reader {
                 true => self.push(depth + 1, "you have to decide".into(), Some(from)),
                 false => self.principal(from, depth + 1),
@@ -230,6 +328,12 @@ impl<'w> Chain<'w> {
             TaskState::Cancelled { by, at } => {
                 let text = format!("{id} ({title}) was cancelled by {} {} ago", self.name(*by), ago(*at));
                 self.push(depth, text, Some(*by));
+                if depth > 0 {
+                    let decides = inbox::alive(world, task.creator);
+                    let reopen = call(calls::TASK_REOPEN, [("id", (*task.id).into())]);
+                    let text = format!("{} can reopen it: {reopen}", self.name(decides));
+                    self.push(depth + 1, text, Some(decides));
+                }
             }
             TaskState::Done { .. } | TaskState::Skipped { .. } => {
                 self.push(depth, format!("{id} ({title}) is {}", task.status().word()), None);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls;
 use crate::event::Event;
-use crate::ids::{Principal, ProjectId};
+use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::{KEPT_CHARS_MAX, WORKTREES_MAX};
 use crate::next_call::call;
 use crate::refusal::Refusal;
@@ -104,6 +104,12 @@ impl Worktrees {
         }
     }
 
+    pub(crate) fn pass_on(&mut self, project: ProjectId, slug: &str, to: Principal) {
+        if let Some(worktree) = self.by_slug.get_mut(&(project, slug.into())) {
+            worktree.owner = to;
+        }
+    }
+
     /// Notes why it is kept, and says who had released it.
     pub(crate) fn keep(&mut self, project: ProjectId, slug: &str, why: &str) -> Option<Principal> {
         let worktree = self.by_slug.get_mut(&(project, slug.into()))?;
@@ -150,6 +156,15 @@ fn keep(world: &World, project: ProjectId, slug: &str, why: &str) -> Vec<Event> 
         }
         Some(Worktree { released: None, .. }) | None => vec![],
     }
+}
+
+/// What passes the worktrees of an agent that has ended on to the one that was started in its place.
+pub(crate) fn passed_on(world: &World, from: AgentId, to: AgentId) -> impl Iterator<Item = Event> {
+    let theirs = move |tree: &&Worktree| tree.owner == Principal::Agent(from) && tree.released.is_none();
+    world.worktrees.iter().filter(theirs).map(move |tree| {
+        let (project, slug) = (tree.project, tree.tree.slug.clone());
+        Event::Worktree(WorktreeEvent::PassedOn { project, slug, to })
+    })
 }
 
 /// Whether `who` may merge or remove the worktree: its owner, those above the owner, and the human.

@@ -21,6 +21,7 @@ use crate::pools::Pools;
 use crate::projects::Project;
 use crate::reads::Reads;
 use crate::roles::Roles;
+use crate::runs::AgentRuns;
 use crate::tasks::TaskTable;
 use crate::teams::Teams;
 use crate::time::{Millis, Timestamp};
@@ -82,6 +83,8 @@ pub struct World {
     pub tasks: TaskTable,
     /// Who has which of the scarce things, and who waits.
     pub pools: Pools,
+    /// What Comity runs.
+    pub runs: AgentRuns,
     /// How many agents may be here, if a person has set it.
     pub agents_limit: Option<usize>,
     /// How many agents may be here otherwise. Not part of the log: it is configured.

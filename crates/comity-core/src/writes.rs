@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::concerns::agents;
 use crate::decide::AskResult;
-use crate::event::{Event, EventType, Record, live};
+use crate::event::{Event, Record, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::CANDIDATES_MAX;
@@ -163,11 +163,11 @@ impl FeatureAsk for WriteAsk {
     }
 }
 
-impl FeatureEvent for WriteEvent {
-    fn kind(&self) -> EventType {
-        live("unlocked_write", "file:unlocked_write")
-    }
+event_types!(WriteEvent {
+    WriteEvent::Unlocked(_) => live("unlocked_write", "file:unlocked_write"),
+});
 
+impl FeatureEvent for WriteEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         let WriteEvent::Unlocked(write) = self;
         apply(world, record.seq, write);

@@ -108,7 +108,7 @@ const BY_BITS: &[(c_long, usize, u32)] = &[
 const TYPES: (c_long, usize, u32) = (libc::SYS_ioctl, 1, libc::TIOCSTI as u32);
 
 /// What is asked about one thread and all that it starts.
-pub(crate) struct Listener(OwnedFd);
+pub(crate) struct FilterListener(OwnedFd);
 
 /// A call that waits for an answer.
 pub(crate) struct Asked {
@@ -120,7 +120,7 @@ pub(crate) struct Asked {
 
 /// Filters this thread and all that it starts from now on.
 #[expect(unsafe_code, reason = "there is no safe way to set a filter of system calls")]
-pub(crate) fn install() -> io::Result<Listener> {
+pub(crate) fn install() -> io::Result<FilterListener> {
     rustix::thread::set_no_new_privs(true)?;
     let code = program();
     let program = libc::sock_fprog { len: code.len() as u16, filter: code.as_ptr().cast_mut() };
@@ -138,10 +138,10 @@ pub(crate) fn install() -> io::Result<Listener> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the kernel has just given it, to nobody else.
-    Ok(Listener(unsafe { OwnedFd::from_raw_fd(given as i32) }))
+    Ok(FilterListener(unsafe { OwnedFd::from_raw_fd(given as i32) }))
 }
 
-impl Listener {
+impl FilterListener {
     /// The next call; nothing, if its process has ended meanwhile.
     #[expect(unsafe_code, reason = "there is no safe way to ask the kernel")]
     pub(crate) fn next(&self) -> Option<Asked> {
@@ -172,7 +172,7 @@ impl Listener {
     }
 }
 
-impl AsFd for Listener {
+impl AsFd for FilterListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

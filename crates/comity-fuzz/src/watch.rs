@@ -16,7 +16,7 @@ use libc::c_long;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::filter::{self, Asked, Listener, WRITING};
+use crate::filter::{self, Asked, FilterListener, WRITING};
 use crate::sandbox::Sandbox;
 use crate::shells::Shell;
 
@@ -111,7 +111,7 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     /// Answers until nobody is left who could ask.
-    fn follow(&mut self, listener: &Listener) {
+    fn follow(&mut self, listener: &FilterListener) {
         loop {
             let mut polled = [PollFd::new(listener, PollFlags::IN)];
             let ready = poll(&mut polled, Some(&LOOK_EVERY));

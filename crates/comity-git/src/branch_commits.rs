@@ -14,7 +14,7 @@ const COMMIT: char = '\u{1e}';
 /// Between its id and its subject.
 const SUBJECT: char = '\u{1f}';
 
-/// One commit.
+/// A commit of a branch, and the files that it changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BranchCommit {
     pub id: String,

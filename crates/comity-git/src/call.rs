@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::git::UnknownState;
 use crate::process::{self, ChildInput, ChildOutput, MayRun};
-use crate::time_limits::Bound;
+use crate::time_limits::TimeLeft;
 use crate::worktrees::WorktreeDirs;
 
 /// How often git is asked again that has met the entry of a worktree which another git was just making.
@@ -100,7 +100,7 @@ impl<'a> GitCall<'a> {
             }
             ChildInput::Bytes(bytes) => ChildInput::Bytes(bytes.clone()),
         };
-        let bound = Bound::new(self.may_run.pace(&self.verb), self.deadline);
+        let bound = TimeLeft::new(self.may_run.pace(&self.verb), self.deadline);
         process::run(&mut self.command, self.may_run, input, bound)
             .map_err(|error| UnknownState::new(self.problem(&error.to_string())))
     }

@@ -18,6 +18,16 @@ const WAITING_MAX: usize = 1_024;
 /// How often another process is asked whether it is done; nothing tells when a file lock is free.
 const LOCK_POLL: Duration = Duration::from_millis(2);
 
+/// What has to be true of a thread that waits for a turn.
+#[cfg(debug_assertions)]
+static CHECK: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
+
+/// In debug builds: makes every thread that is about to wait for a turn check that nobody waits for it meanwhile.
+pub fn before_each_turn(_check: fn()) {
+    #[cfg(debug_assertions)]
+    let _is_set_already = CHECK.set(_check);
+}
+
 /// The queues of this process, by the file that is locked.
 static QUEUES: Queues = Queues { lines: Mutex::new(WaitingLines::new()), moved: Condvar::new() };
 
@@ -39,6 +49,8 @@ pub(crate) enum FairLockError {
 impl FairLock {
     /// Waits until all who came earlier are done, here and in other processes.
     pub(crate) fn wait(path: &Path, deadline: Instant) -> Result<FairLock, FairLockError> {
+        #[cfg(debug_assertions)]
+        CHECK.get().iter().for_each(|check| check());
         let ticket = QUEUES.wait(path, deadline).ok_or(FairLockError::Busy)?;
         let file = open(path).map_err(FairLockError::Disk)?;
         loop {

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::Repository;
-use crate::dot_git::{self, DotGit, open_plain};
+use crate::dot_git::open_plain;
 
 /// Bytes of an index that is read for it; of larger ones nothing is said.
 const INDEX_BYTES_MAX: u64 = 4 << 20;
@@ -23,8 +23,7 @@ pub fn looks_changed(repository: &Repository, path: &Path) -> bool {
 
 fn guess(repository: &Repository, path: &Path) -> Option<bool> {
     let file = repository.root().join(path).symlink_metadata().ok().filter(|file| !file.is_dir())?;
-    let Ok(DotGit::Leads(dirs)) = dot_git::look(repository.root()) else { return None };
-    let index = open_plain(&dirs.git_dir.join("index")).ok()??;
+    let index = open_plain(&repository.git_dir().join("index")).ok()??;
     if index.metadata().ok()?.len() > INDEX_BYTES_MAX {
         return None;
     }

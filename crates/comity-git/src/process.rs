@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::time_limits::{Bound, GitPace};
+use crate::time_limits::{GitPace, TimeLeft};
 use crate::umask;
 
 /// Bytes of output that are kept; a program that says more is stopped.
@@ -62,7 +62,7 @@ pub(crate) fn run(
     command: &mut Command,
     may_run: MayRun,
     input: ChildInput,
-    mut bound: Bound,
+    mut bound: TimeLeft,
 ) -> io::Result<ChildOutput> {
     let (stdin, input) = match input {
         ChildInput::Nothing(open) => (open.map_or_else(Stdio::null, Stdio::from), Vec::new()),
@@ -92,7 +92,7 @@ struct ChildGroup {
 
 impl ChildGroup {
     /// Writes the input and reads the output, each as far as the program lets us.
-    fn talk(&mut self, mut input: &[u8], bound: &mut Bound) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    fn talk(&mut self, mut input: &[u8], bound: &mut TimeLeft) -> io::Result<(Vec<u8>, Vec<u8>)> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut to = self.child.stdin.take();
         let (mut out, mut err) = (self.child.stdout.take(), self.child.stderr.take());
@@ -130,7 +130,7 @@ impl ChildGroup {
         Ok((stdout, stderr))
     }
 
-    fn wait(&mut self, bound: &mut Bound) -> io::Result<ExitStatus> {
+    fn wait(&mut self, bound: &mut TimeLeft) -> io::Result<ExitStatus> {
         let mut spins = 0;
         loop {
             if let Some(status) = self.child.try_wait()? {
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_a_program_says() {
-        let minute = || Bound::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
+        let minute = || TimeLeft::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
         let output =
             run(Command::new("git").arg("--version"), MayRun::OnlyGit, ChildInput::Nothing(None), minute())
                 .expect("git");
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn input_of_any_size_is_passed_on() {
-        let minute = || Bound::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
+        let minute = || TimeLeft::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
         // More than a pipe holds, in both directions at once.
         let input: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
         let output =
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_done_is_killed_with_its_children() {
-        let bound = Bound::new(GitPace::Any, Instant::now() + Duration::from_millis(50));
+        let bound = TimeLeft::new(GitPace::Any, Instant::now() + Duration::from_millis(50));
         let output = run(
             Command::new("sh").args(["-c", "sleep 600 & sleep 600"]),
             MayRun::Everything,

@@ -16,7 +16,7 @@ const COMMITS_MAX: usize = 50;
 
 /// What each branch, and each head that is on none, points at.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Tips(BTreeMap<String, String>);
+pub struct BranchHeads(BTreeMap<String, String>);
 
 /// What is new on the branches of a project.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct NewCommits {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewCommit {
     pub id: String,
-    /// What it was found on, as [`Tips`] name it.
+    /// What it was found on, as [`BranchHeads`] names it.
     tip: String,
     /// The branch that it was found on; none for a head that is on none.
     pub branch: Option<String>,
@@ -38,10 +38,10 @@ pub struct NewCommit {
     pub paths: Vec<PathBuf>,
 }
 
-impl Tips {
+impl BranchHeads {
     /// The same, but where `earlier` has them for these.
     #[must_use]
-    pub fn but<'n>(mut self, names: impl Iterator<Item = &'n String>, earlier: &Tips) -> Tips {
+    pub fn but<'n>(mut self, names: impl Iterator<Item = &'n String>, earlier: &BranchHeads) -> BranchHeads {
         for name in names {
             match earlier.0.get(name) {
                 Some(id) => self.0.insert(name.clone(), id.clone()),
@@ -61,7 +61,7 @@ impl NewCommit {
 
 impl Checkout {
     /// Where all branches of the project are, and the heads of its worktrees.
-    pub fn tips(&self, patience: Duration) -> Result<Tips, UnknownState> {
+    pub fn tips(&self, patience: Duration) -> Result<BranchHeads, UnknownState> {
         let git = Git::on_refs(self.worktree(), Instant::now() + patience);
         let format = "--format=%(objectname) %(refname)";
         let branches = git.call("for-each-ref").args([format, "refs/heads"]).done()?;
@@ -75,11 +75,11 @@ impl Checkout {
         for (at, tree) in worktrees.into_iter().enumerate().filter(|(_, tree)| tree.branch.is_none()) {
             tips.extend(tree.head.map(|head| (format!("HEAD {at}"), head)));
         }
-        Ok(Tips(tips))
+        Ok(BranchHeads(tips))
     }
 
     /// The commits that `now` reaches and `before` did not.
-    pub fn new_commits(&self, before: &Tips, now: &Tips, patience: Duration) -> NewCommits {
+    pub fn new_commits(&self, before: &BranchHeads, now: &BranchHeads, patience: Duration) -> NewCommits {
         let known: BTreeSet<&str> = before.0.values().map(String::as_str).collect();
         let git = Git::on_refs(self.worktree(), Instant::now() + patience);
         let (mut new, mut seen) = (NewCommits::default(), BTreeSet::new());

@@ -15,6 +15,7 @@ use crate::{dot_git, resolve};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repository {
     root: PathBuf,
+    git_dir: PathBuf,
     common_dir: PathBuf,
     case: CaseRule,
     root_case: CaseRule,
@@ -39,21 +40,37 @@ impl Repository {
     pub fn containing(dir: &Path) -> io::Result<Option<Repository>> {
         let dir = dir.canonicalize()?;
         let Some((mut root, dirs)) = dot_git::nearest(&dir)? else { return Ok(None) };
-        let mut common_dir = dirs.common_dir;
+        let (mut git_dir, mut common_dir) = (dirs.git_dir, dirs.common_dir);
         let (case, root_case) = (case::of_project(&common_dir), case::of_root(&root));
         if case == CaseRule::Folded || root_case == CaseRule::Folded {
             (root, common_dir) = (case::as_on_disk(&root), case::as_on_disk(&common_dir));
+            git_dir = case::as_on_disk(&git_dir);
         }
         let seen = GitEntrySeen::at(&root)?;
         let common_identity = FileIdentity::of(&common_dir.metadata()?);
         let project = project(&common_dir);
         let plain = DirCache::default();
-        Ok(Some(Repository { root, common_dir, case, root_case, project, common_identity, seen, plain }))
+        Ok(Some(Repository {
+            root,
+            git_dir,
+            common_dir,
+            case,
+            root_case,
+            project,
+            common_identity,
+            seen,
+            plain,
+        }))
     }
 
     /// The top of this worktree, symlinks resolved.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The git directory of this worktree, symlinks resolved.
+    pub(crate) fn git_dir(&self) -> &Path {
+        &self.git_dir
     }
 
     /// The git directory that all worktrees of the project share, symlinks resolved.

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use comity_core::display::shell_word;
 use comity_core::{CaseRule, PathPattern};
 
-use crate::commit::filtered;
+use crate::commit::{BetweenCommits, filtered};
 use crate::git::{Git, UnknownState};
 use crate::parse::parts;
 use crate::status::{PathState, StatusEntry};
 use crate::uncommitted::{WorkQuery, work};
 use crate::worktree_filter::WorktreeFilter;
-use crate::worktrees::WorktreeDirs;
+use crate::worktrees::{AllWorktrees, WorktreeDirs};
 use crate::{hidden, worktrees};
 
 /// Where what was put aside is kept, whatever becomes of the stash.
@@ -94,11 +94,16 @@ impl LeftWork<'_> {
     }
 
     fn find(&self, deadline: Instant) -> Result<WorkByTree, UnknownState> {
+        let look = |all: &AllWorktrees| self.find_in(&all.worktrees, deadline);
+        worktrees::look_at_all(self.common_dir, look).map_err(|error| unreadable(self.common_dir, &error))?
+    }
+
+    fn find_in(&self, all: &[WorktreeDirs], deadline: Instant) -> Result<WorkByTree, UnknownState> {
         let meant = WorkQuery { pattern: self.pattern, case: self.case };
         let mut found = Vec::new();
         let is_meant = |root: &Path| self.within.holds(root) || self.may_be_in.holds(root);
-        for worktree in all(self.common_dir)?.into_iter().filter(|tree| is_meant(&tree.root)) {
-            let git = Git::on(&worktree, deadline)?;
+        for worktree in all.iter().filter(|tree| is_meant(&tree.root)) {
+            let git = Git::on(worktree, deadline)?;
             let files = work(&git, &meant)?;
             check(&git, &meant, &files)?;
             if files.is_empty() {
@@ -107,7 +112,7 @@ impl LeftWork<'_> {
             if !self.within.holds(&worktree.root) {
                 return Err(elsewhere(&worktree.root, &files));
             }
-            found.push((worktree, files));
+            found.push((worktree.clone(), files));
         }
         Ok(found)
     }
@@ -121,17 +126,18 @@ impl LeftWork<'_> {
         patience: Duration,
     ) -> Result<Vec<RescuedWork>, UnknownState> {
         let deadline = Instant::now() + patience;
+        let turn = BetweenCommits::begin(self.common_dir, deadline)?;
         let mut rescued = finish(self.common_dir, name, deadline)?;
         // All are looked at before the first is touched.
         for (worktree, files) in &self.find(deadline)? {
-            let git = Git::on(worktree, deadline)?;
+            let git = turn.git(worktree)?;
             let name = match rescued.len() {
                 0 => name.to_owned(),
                 others => format!("{name}.{}", others + 1),
             };
             let (on, root) = (self.pattern.readable(), worktree.root.display());
             let message = format!("{MESSAGE}{by} on {on} in {root} ({name})");
-            rescued.push(stash(&git, files, name, &message)?);
+            rescued.push(stash(&turn, &git, files, name, &message)?);
         }
         Ok(rescued)
     }
@@ -156,8 +162,11 @@ fn elsewhere(root: &Path, files: &[StatusEntry]) -> UnknownState {
 }
 
 fn all(common_dir: &Path) -> Result<Vec<WorktreeDirs>, UnknownState> {
-    let unreadable = |error| UnknownState::new(format!("can't read {}: {error}", common_dir.display()));
-    Ok(worktrees::list(common_dir).map_err(unreadable)?.worktrees)
+    Ok(worktrees::list(common_dir).map_err(|error| unreadable(common_dir, &error))?.worktrees)
+}
+
+fn unreadable(common_dir: &Path, error: &std::io::Error) -> UnknownState {
+    UnknownState::new(format!("can't read {}: {error}", common_dir.display()))
 }
 
 /// What was put aside under this name; a stash whose maker was killed before it had its ref gets it now.
@@ -241,22 +250,20 @@ fn check(git: &Git<'_>, meant: &WorkQuery<'_>, files: &[StatusEntry]) -> Result<
 }
 
 fn stash(
+    turn: &BetweenCommits,
     git: &Git<'_>,
     files: &[StatusEntry],
     name: String,
     message: &str,
 ) -> Result<RescuedWork, UnknownState> {
     // Git does not find what is deleted in the index alone.
-    let deleted = files.iter().filter(|file| file.is_deleted_in_index());
-    let from_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-    let paths =
-        |list: Vec<u8>, verb: &'static str| git.call(verb).env("GIT_LITERAL_PATHSPECS", "1").input(list);
-    let deleted = list(deleted);
+    let deleted = list(files.iter().filter(|file| file.is_deleted_in_index()));
     if !deleted.is_empty() {
-        paths(deleted, "reset").args(["--quiet"]).args(from_input).done()?;
+        turn.change(git, ("reset", &["--quiet"]), &deleted, || Ok(false))?;
     }
     let push = ["push", "--quiet", "--include-untracked", "--message", message];
-    paths(list(files), "stash").args(push).args(from_input).done()?;
+    let is_made = || Ok(stashes(git)?.iter().any(|(_, output)| output.ends_with(message)));
+    turn.change(git, ("stash", &push), &list(files), is_made)?;
     let ours = stashes(git)?.into_iter().find(|(_, output)| output.ends_with(message));
     let Some((commit, _)) = ours else {
         return Err(UnknownState::new(format!("git stash made no entry {message:?}; see: git stash list")));

@@ -50,7 +50,7 @@ impl GitPace {
 }
 
 /// The time that is left for a program.
-pub(crate) struct Bound {
+pub(crate) struct TimeLeft {
     deadline: Instant,
     pace: GitPace,
     hung_after: Duration,
@@ -59,11 +59,11 @@ pub(crate) struct Bound {
     moved: (Instant, u64),
 }
 
-impl Bound {
-    pub(crate) fn new(pace: GitPace, deadline: Instant) -> Bound {
+impl TimeLeft {
+    pub(crate) fn new(pace: GitPace, deadline: Instant) -> TimeLeft {
         let hung_after = Duration::from_millis(HUNG_AFTER_MS.load(Ordering::Relaxed));
         let now = Instant::now();
-        Bound { deadline, pace, hung_after, looked: now, moved: (now, 0) }
+        TimeLeft { deadline, pace, hung_after, looked: now, moved: (now, 0) }
     }
 
     /// How long to wait for the program with this process group before the next look.
@@ -128,7 +128,7 @@ mod tests {
     fn unless_set_otherwise_git_that_hangs_is_given_up_after_30_seconds() {
         let check = |pace: GitPace, silent: u64, is_given_up: bool| {
             let now = Instant::now();
-            let mut bound = Bound::new(pace, now + Duration::from_secs(600));
+            let mut bound = TimeLeft::new(pace, now + Duration::from_secs(600));
             let ago = now.checked_sub(Duration::from_secs(silent)).expect("the machine runs for longer");
             (bound.looked, bound.moved) = (now, (ago, 0));
             let left = bound.left(0);

@@ -24,7 +24,7 @@ pub fn keep_private(users: u32) {
 }
 
 /// Does something with the user's umask, such as making a file or starting git.
-pub(crate) fn as_user<T>(act: impl FnOnce() -> T) -> T {
+pub fn as_user<T>(act: impl FnOnce() -> T) -> T {
     let Some(users) = USERS.get().filter(|_| own_thread::has_own()) else { return act() };
     let _before = RestoredUmask(umask(*users));
     act()

@@ -14,6 +14,7 @@ use crate::hidden::Hidden;
 use crate::parse::pathspec;
 use crate::status::{StatusEntry, StatusQuery, WorktreeStatus};
 use crate::worktree_filter::WorktreeFilter;
+use crate::worktrees::AllWorktrees;
 use crate::{hidden, worktrees};
 
 /// Limits that git is given; of more, it looks at everything.
@@ -45,6 +46,9 @@ pub fn uncommitted_work(
     told.pop().unwrap_or(Ok(None))
 }
 
+/// What is told of one pattern: the files with work, if there is any.
+type WorkTold = Result<Option<Vec<String>>, UnknownState>;
+
 /// The same for several patterns, with one look at each worktree.
 pub fn uncommitted_works(
     common_dir: &Path,
@@ -52,15 +56,29 @@ pub fn uncommitted_works(
     case: CaseRule,
     deadline: Duration,
     files_max: usize,
-) -> Vec<Result<Option<Vec<String>>, UnknownState>> {
+) -> Vec<WorkTold> {
     let deadline = Instant::now() + deadline;
-    let all = match worktrees::list(common_dir) {
-        Ok(all) => all,
+    let look = |all: &AllWorktrees| {
+        let told = works_in(all, common_dir, meant, case, deadline, files_max);
+        if told.iter().any(Result::is_err) { Err(told) } else { Ok(told) }
+    };
+    match worktrees::look_at_all(common_dir, look) {
+        Ok(Ok(told) | Err(told)) => told,
         Err(error) => {
             let unreadable = UnknownState::new(format!("can't read {}: {error}", common_dir.display()));
-            return vec![Err(unreadable); meant.len()];
+            vec![Err(unreadable); meant.len()]
         }
-    };
+    }
+}
+
+fn works_in(
+    all: &AllWorktrees,
+    common_dir: &Path,
+    meant: &[(&PathPattern, &WorktreeFilter)],
+    case: CaseRule,
+    deadline: Instant,
+    files_max: usize,
+) -> Vec<WorkTold> {
     let mut told: Vec<WorkFound> = vec![WorkFound::default(); meant.len()];
     for worktree in &all.worktrees {
         let here = |(at, (pattern, within)): (usize, &(&PathPattern, &WorktreeFilter))| {

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::dot_git::{self, DotGit, found, pointer};
 use crate::main_worktree::{MainWorktree, main_worktree};
 
+/// How often worktrees are looked at that come and go meanwhile.
+const LOOKS_MAX: usize = 10;
+
 /// The roots of all worktrees of a project that exist, symlinks resolved: the main one and the linked ones.
 ///
 /// A main worktree that the common directory does not tell about (`git init --separate-git-dir`) is left out.
@@ -29,6 +32,13 @@ pub(crate) struct AllWorktrees {
 pub(crate) struct WorktreeDirs {
     pub(crate) root: PathBuf,
     pub(crate) git_dir: PathBuf,
+}
+
+impl WorktreeDirs {
+    /// Whether it was removed or moved since it was listed: a ready one is moved when somebody gets it.
+    pub(crate) fn has_gone(&self) -> bool {
+        matches!(confirmed(&self.root, &self.git_dir), Ok(None))
+    }
 }
 
 /// A worktree that the project knows of.
@@ -65,6 +75,22 @@ pub(crate) fn main(common_dir: &Path) -> io::Result<Option<WorktreeDirs>> {
     match main_worktree(common_dir)? {
         MainWorktree::At(root) => confirmed(&root, common_dir),
         MainWorktree::None | MainWorktree::Unknown => Ok(None),
+    }
+}
+
+/// Looks at all worktrees, and once more at all that are there then if one went in the middle of a look that failed.
+pub(crate) fn look_at_all<T, E>(
+    common_dir: &Path,
+    mut look: impl FnMut(&AllWorktrees) -> Result<T, E>,
+) -> io::Result<Result<T, E>> {
+    let mut looks = 1;
+    loop {
+        let all = list(common_dir)?;
+        let seen = look(&all);
+        if seen.is_ok() || looks == LOOKS_MAX || !all.worktrees.iter().any(WorktreeDirs::has_gone) {
+            return Ok(seen);
+        }
+        looks += 1;
     }
 }
 

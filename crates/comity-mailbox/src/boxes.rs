@@ -9,7 +9,7 @@ use serde_json::Map;
 use crate::damage::Damage;
 use crate::failure::MailboxError;
 use crate::limits::{BOX_BYTES_MAX, UNREAD_MAX};
-use crate::lock::Patience;
+use crate::lock::LockTimeout;
 use crate::mailbox_dir::MailboxDir;
 use crate::message::{Message, MessageDraft, MessageId};
 use crate::name::{BoxName, Files};
@@ -21,7 +21,7 @@ use crate::visit::Visit;
 #[derive(Clone)]
 pub struct Mailboxes {
     pub(crate) root: PathBuf,
-    pub(crate) patience: Patience,
+    pub(crate) patience: LockTimeout,
     watch: Option<Arc<dyn Fn(WriteStep) + Send + Sync>>,
 }
 
@@ -55,11 +55,11 @@ pub struct Cleared {
 impl Mailboxes {
     /// The boxes below this directory; it is made when the first message is written.
     pub fn under(root: impl Into<PathBuf>) -> Mailboxes {
-        Mailboxes { root: root.into(), patience: Patience::default(), watch: None }
+        Mailboxes { root: root.into(), patience: LockTimeout::default(), watch: None }
     }
 
     /// The same, with another patience.
-    pub fn with_patience(self, patience: Patience) -> Mailboxes {
+    pub fn with_patience(self, patience: LockTimeout) -> Mailboxes {
         Mailboxes { patience, ..self }
     }
 

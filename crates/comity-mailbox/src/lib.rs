@@ -26,7 +26,7 @@ pub use failure::MailboxError;
 pub use handover::Confirmed;
 pub use limits::*;
 pub use listing::{Listed, Listing};
-pub use lock::Patience;
+pub use lock::LockTimeout;
 pub use message::{Message, MessageContent, MessageDraft, MessageId};
 pub use name::BoxName;
 pub use step::WriteStep;

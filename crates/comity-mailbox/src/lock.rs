@@ -27,7 +27,7 @@ const OPENS_MAX: u32 = 10;
 
 /// How long a box that somebody else has is waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Patience {
+pub struct LockTimeout {
     /// Tries during which the holder of the lock gets nowhere; while others come and go they are not counted.
     pub tries: u32,
     /// The pause after the first try; each is twice as long as the one before.
@@ -35,9 +35,9 @@ pub struct Patience {
     pub pause_max: Duration,
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience { tries: 10, pause_min: Duration::from_millis(5), pause_max: Duration::from_millis(100) }
+impl Default for LockTimeout {
+    fn default() -> LockTimeout {
+        LockTimeout { tries: 10, pause_min: Duration::from_millis(5), pause_max: Duration::from_millis(100) }
     }
 }
 
@@ -55,7 +55,11 @@ struct LockNote {
 
 impl BoxLock {
     /// Takes the lock with this name, or says who has it.
-    pub(crate) fn take(place: &MailboxDir, name: &str, patience: Patience) -> Result<BoxLock, MailboxError> {
+    pub(crate) fn take(
+        place: &MailboxDir,
+        name: &str,
+        patience: LockTimeout,
+    ) -> Result<BoxLock, MailboxError> {
         for _ in 0..OPENS_MAX {
             let FileEntry::File(file) = place.find(name, OFlags::RDWR | OFlags::CREATE)? else {
                 clear_way(place, name, patience)?;
@@ -106,7 +110,7 @@ impl NotLocked {
 }
 
 /// Tries until the lock is there, or the patience at its end.
-fn wait(file: impl AsFd, patience: Patience, look: impl Fn() -> Vec<u8>) -> Result<(), NotLocked> {
+fn wait(file: impl AsFd, patience: LockTimeout, look: impl Fn() -> Vec<u8>) -> Result<(), NotLocked> {
     let (mut pause, mut in_vain, mut seen) = (patience.pause_min, 0, Vec::new());
     for tries in 1..=TRIES_IN_ALL_MAX {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -130,7 +134,7 @@ fn wait(file: impl AsFd, patience: Patience, look: impl Fn() -> Vec<u8>) -> Resu
 ///
 /// Those who do so take turns, by a lock on the directory: so what one of them finds is what it moves, and
 /// never a lock file that another one has just put there.
-fn clear_way(place: &MailboxDir, name: &str, patience: Patience) -> Result<(), MailboxError> {
+fn clear_way(place: &MailboxDir, name: &str, patience: LockTimeout) -> Result<(), MailboxError> {
     wait(&place.dir, patience, Vec::new).map_err(|not| not.at(place, name))?;
     let cleared = match place.look(name) {
         Ok(Some(stat)) if !is_file(&stat) => place.move_aside(name).map(drop),

@@ -20,7 +20,6 @@ impl BoxName {
         Ok(BoxName { team: team.into(), agent: agent.into() })
     }
 
-    /// The team.
     pub fn team(&self) -> &str {
         &self.team
     }

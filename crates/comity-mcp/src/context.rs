@@ -26,6 +26,14 @@ pub struct ClientInfo {
 }
 
 impl ClientInfo {
+    /// What a client says of itself in its first message, whichever way it begins.
+    pub fn in_message(line: &[u8]) -> Option<ClientInfo> {
+        let message: Value = serde_json::from_slice(line).ok()?;
+        let params = &message["params"];
+        let said = [&params["clientInfo"], &params["_meta"][META_CLIENT]];
+        said.into_iter().find_map(|said| ClientInfo::from_value(Some(said)))
+    }
+
     pub(crate) fn from_value(value: Option<&Value>) -> Option<Self> {
         ClientInfo::deserialize(value?).ok()
     }
@@ -75,4 +83,22 @@ fn missing(key: &str, kind: &str) -> RpcError {
 
 fn meta(request: &ClientRequest) -> Option<&Map<String, Value>> {
     request.params.get("_meta")?.as_object()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_says_who_it_is_in_its_first_message() {
+        let name = |line: &str| ClientInfo::in_message(line.as_bytes()).map(|client| client.name);
+        let greeting =
+            r#"{"id":1,"method":"initialize","params":{"clientInfo":{"name":"zed","version":"1"}}}"#;
+        assert_eq!(name(greeting).as_deref(), Some("zed"));
+        let stateless = r#"{"id":1,"method":"server/discover",
+            "params":{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"goose"}}}}"#;
+        assert_eq!(name(stateless).as_deref(), Some("goose"));
+        assert_eq!(name(r#"{"id":1,"method":"ping"}"#), None);
+        assert_eq!(name("no JSON"), None);
+    }
 }

@@ -44,5 +44,5 @@ pub use context::ClientInfo;
 pub use message::{JsonRpcId, MESSAGE_BYTES_MAX, ProgressToken, progress};
 pub use resource::{Prompt, Resource};
 pub use server::{McpServer, ServerInfo};
-pub use tool::{Call, CallTicket, ImageData, Tool, ToolEffect, ToolOutcome};
+pub use tool::{Call, CallTicket, ImageData, Tool, ToolEffect, ToolOutcome, WORDS};
 pub use version::Version;

@@ -7,6 +7,9 @@ use crate::context::ClientInfo;
 use crate::message::{JsonRpcId, ProgressToken};
 use crate::version::Version;
 
+/// The field of an answer as data that has its words.
+pub const WORDS: &str = "text";
+
 /// One tool of the server.
 #[derive(Debug, Clone)]
 pub struct Tool {
@@ -110,6 +113,14 @@ impl ToolOutcome {
     /// What the model should know of a call that did not work, bad arguments included.
     pub fn error(text: impl Into<String>) -> Self {
         ToolOutcome { text: text.into(), structured: None, image: None, is_error: true }
+    }
+
+    /// Adds words to the answer: to the data, too, for some clients show the model nothing else.
+    pub fn add(&mut self, words: &str) {
+        self.text.push_str(words);
+        if let Some(Value::Object(data)) = &mut self.structured {
+            data.insert(WORDS.to_owned(), self.text.as_str().into());
+        }
     }
 }
 

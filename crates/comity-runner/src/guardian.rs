@@ -18,6 +18,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 
 use crate::cgroup::Cgroup;
 use crate::launch::{Exit, Program};
+use crate::pipes::{Pipes, ProgramEnds};
 use crate::process_tree::{ProcessId, descendants};
 use crate::protocol::{FromGuardian, Received, Running, ToGuardian, send};
 use crate::terminal::Terminal;
@@ -30,6 +31,8 @@ const ORPHAN_GRACE: Duration = Duration::from_millis(800);
 const ADOPTION_WAIT: Duration = Duration::from_secs(600);
 /// How long what is left gets to vanish after SIGKILL: only the kernel can hold it up.
 const KILL_WAIT: Duration = Duration::from_secs(10);
+/// What a pane says of itself, for the program in it.
+const OF_THE_PANE: [&str; 4] = ["TERM", "COLORTERM", "TMUX", "TMUX_PANE"];
 /// Between two looks at what is left after SIGKILL.
 const KILL_ROUND: Duration = Duration::from_millis(5);
 
@@ -56,6 +59,8 @@ struct Guardian {
     signals: UnixStream,
     hangup: UnixStream,
     terminal: Option<Terminal>,
+    /// The runner's ends of the pipes, until it has them.
+    pipes: Option<Pipes>,
     group: Option<Cgroup>,
     survives: bool,
     program: ProcessId,
@@ -73,22 +78,28 @@ impl Guardian {
         let connection = UnixStream::connect(socket)?;
         hello(&connection, key, None)?;
         let mut received = Received::default();
-        let Some(program) = told(&connection, &mut received)? else { return Ok(None) };
+        let Some(ToldProgram { program, is_piped }) = told(&connection, &mut received)? else {
+            return Ok(None);
+        };
 
         let started = (|| {
-            let terminal = program.terminal.map(Terminal::make).transpose()?;
+            let terminal = match is_piped {
+                true => None,
+                false => program.terminal.map(Terminal::make).transpose()?,
+            };
+            let (pipes, ends) = is_piped.then(crate::pipes::make).transpose()?.unzip();
             let group = Cgroup::make(key).ok();
             let running = match &group {
-                Some(group) => group.within(|| start(&program))??,
-                None => start(&program)?,
+                Some(group) => group.within(|| start(&program, ends))??,
+                None => start(&program, ends)?,
             };
-            Ok::<_, io::Error>((terminal, group, running))
+            Ok::<_, io::Error>((terminal, pipes, group, running))
         })();
-        let (terminal, group, program_id) = match started {
+        let (terminal, pipes, group, program_id) = match started {
             Ok(started) => started,
             Err(error) => {
                 let name = program.command.first().map_or("", String::as_str);
-                send(&connection, &FromGuardian::NotStarted { why: format!("{name}: {error}") }, None)?;
+                send(&connection, &FromGuardian::NotStarted { why: format!("{name}: {error}") }, &[])?;
                 return Ok(None);
             }
         };
@@ -101,8 +112,10 @@ impl Guardian {
             signals,
             hangup,
             terminal,
+            pipes,
             group,
-            survives: program.survives,
+            // Nobody could take over what was half said.
+            survives: program.survives && !is_piped,
             program: program_id,
             exit: None,
             kill_at: None,
@@ -125,7 +138,7 @@ impl Guardian {
         }
         self.kill_all();
         if let Some(connection) = &self.connection {
-            let _ = send(connection, &FromGuardian::Ended(self.exit.unwrap_or(Exit::Unseen)), None);
+            let _ = send(connection, &FromGuardian::Ended(self.exit.unwrap_or(Exit::Unseen)), &[]);
         }
     }
 
@@ -161,7 +174,7 @@ impl Guardian {
                 Ok(Some(ToGuardian::Resize(size))) => {
                     let _ = self.terminal.as_ref().map(|terminal| terminal.resize(size));
                 }
-                Ok(Some(ToGuardian::Launch(_)) | None) => return,
+                Ok(Some(ToGuardian::Launch(_) | ToGuardian::LaunchPiped(_)) | None) => return,
                 Err(_) => {
                     self.connection = None;
                     return;
@@ -265,10 +278,13 @@ impl Guardian {
         self.tell(&message);
     }
 
-    /// The terminal comes along.
+    /// The terminal comes along, or the pipes, which are only the runner's from then on.
     fn tell(&mut self, message: &FromGuardian) {
-        let terminal = self.terminal.as_ref().map(|terminal| terminal.master.as_fd());
-        if self.connection.as_ref().is_some_and(|connection| send(connection, message, terminal).is_err()) {
+        let pipes = self.pipes.take();
+        let mut descriptors: Vec<BorrowedFd<'_>> = pipes.iter().flat_map(Pipes::all).collect();
+        descriptors.extend(self.terminal.as_ref().map(|terminal| terminal.master.as_fd()));
+        let sent = self.connection.as_ref().map(|connection| send(connection, message, &descriptors));
+        if sent.is_some_and(|sent| sent.is_err()) {
             self.connection = None;
         }
     }
@@ -280,16 +296,24 @@ fn own_id() -> ProcessId {
 }
 
 fn hello(connection: &UnixStream, key: &str, running: Option<Running>) -> io::Result<()> {
-    send(connection, &FromGuardian::Hello { key: key.to_owned(), guardian: own_id(), running }, None)
+    send(connection, &FromGuardian::Hello { key: key.to_owned(), guardian: own_id(), running }, &[])
+}
+
+struct ToldProgram {
+    program: Program,
+    is_piped: bool,
 }
 
 /// The program to run, unless the runner does not want it any more.
-fn told(connection: &UnixStream, received: &mut Received) -> io::Result<Option<Program>> {
+fn told(connection: &UnixStream, received: &mut Received) -> io::Result<Option<ToldProgram>> {
     connection.set_read_timeout(Some(LAUNCH_WAIT))?;
     let give_up = Instant::now() + LAUNCH_WAIT;
     loop {
         match received.next()? {
-            Some(ToGuardian::Launch(program)) => return Ok(Some(program)),
+            Some(ToGuardian::Launch(program)) => return Ok(Some(ToldProgram { program, is_piped: false })),
+            Some(ToGuardian::LaunchPiped(program)) => {
+                return Ok(Some(ToldProgram { program, is_piped: true }));
+            }
             Some(ToGuardian::End { .. }) => return Ok(None),
             Some(ToGuardian::Resize(_) | ToGuardian::Interrupt) => {}
             None if Instant::now() > give_up => return Err(io::ErrorKind::TimedOut.into()),
@@ -302,14 +326,20 @@ fn told(connection: &UnixStream, received: &mut Received) -> io::Result<Option<P
     }
 }
 
-fn start(program: &Program) -> io::Result<ProcessId> {
+fn start(program: &Program, pipes: Option<ProgramEnds>) -> io::Result<ProcessId> {
     let (name, arguments) = program.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let child = Command::new(name)
-        .args(arguments)
-        .env_clear()
+    let mut command = Command::new(name);
+    command.args(arguments).env_clear();
+    if program.terminal.is_none() && pipes.is_none() {
+        command.envs(OF_THE_PANE.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    }
+    match pipes {
+        Some(ProgramEnds { input, output, errors }) => command.stdin(input).stdout(output).stderr(errors),
+        None => command.stdin(Stdio::inherit()),
+    };
+    let child = command
         .envs(program.environment.iter().map(|(name, value)| (name, value)))
         .current_dir(&program.directory)
-        .stdin(Stdio::inherit())
         .spawn()?;
     Ok(ProcessId::of(child.id()).unwrap_or(ProcessId { pid: child.id(), start: 0 }))
 }

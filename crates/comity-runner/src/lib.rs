@@ -3,11 +3,13 @@
 //! Above each program stands a guardian, a small process that ends with all that the program has started: when the program
 //! ends, when it is told to, and when the runner is gone. Knows nothing of agents, teams and operations.
 
+mod acp;
 mod cgroup;
 mod detect;
 #[doc(hidden)]
 pub mod guardian;
 mod launch;
+mod pipes;
 mod process_tree;
 mod protocol;
 mod runner;
@@ -15,9 +17,13 @@ mod scrollback;
 mod terminal;
 mod tmux;
 
+pub use acp::{
+    AcpActivity, AcpAsk, AcpChange, AcpCost, AcpNews, AcpServer, AcpStart, AcpState, AcpToolCall, AcpTurnEnd,
+    AcpUsage, AcpVariable, AcpWish,
+};
 pub use detect::{Backend, Surroundings, detect};
 pub use launch::{Exit, Program, Size};
 pub use process_tree::{ProcessId, descendants};
-pub use runner::{Event, Launch, LaunchPlace, Notify, Runner, RunnerError, RunnerOptions};
+pub use runner::{Launch, LaunchPlace, Notify, Runner, RunnerError, RunnerEvent, RunnerOptions};
 pub use scrollback::Output;
 pub use tmux::{Pane, PaneCommand, Tmux, TmuxError, TmuxPlace};

@@ -20,13 +20,15 @@ use crate::process_tree::ProcessId;
 /// A line with a program, its arguments and its environment, at most.
 const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 const READ_BYTES: usize = 16 * 1024;
-/// Descriptors that come with one read, at most: a guardian hands over its terminal, once.
+/// Descriptors that come with one read, at most: a guardian hands over its terminal or three pipes, once.
 const DESCRIPTORS_MAX: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToGuardian {
     Launch(Program),
+    /// The same, with pipes as its input and outputs instead of a terminal.
+    LaunchPiped(Program),
     Resize(Size),
     /// SIGINT to whatever has the terminal.
     Interrupt,
@@ -45,7 +47,7 @@ pub(crate) enum FromGuardian {
         /// What runs already, if this is not the first runner. Its terminal comes along.
         running: Option<Running>,
     },
-    /// The program's terminal comes along, if the guardian made one.
+    /// The program's terminal comes along, if the guardian made one, or the other ends of its pipes.
     Started(Running),
     NotStarted {
         why: String,
@@ -61,21 +63,20 @@ pub(crate) struct Running {
     pub(crate) group: Option<PathBuf>,
 }
 
-/// Sends one message; a descriptor may come along.
+/// Sends one message; descriptors may come along.
 pub(crate) fn send<T: Serialize>(
     stream: &UnixStream,
     message: &T,
-    descriptor: Option<BorrowedFd<'_>>,
+    descriptors: &[BorrowedFd<'_>],
 ) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
     let mut sent = 0;
     while sent < line.len() {
         let mut control = SendAncillaryBuffer::new(&mut space);
-        let descriptors: Vec<BorrowedFd<'_>> = descriptor.into_iter().filter(|_| sent == 0).collect();
-        if !descriptors.is_empty() {
-            control.push(SendAncillaryMessage::ScmRights(&descriptors));
+        if sent == 0 && !descriptors.is_empty() {
+            control.push(SendAncillaryMessage::ScmRights(descriptors));
         }
         let rest = IoSlice::new(line.get(sent..).unwrap_or_default());
         sent += sendmsg(stream.as_fd(), &[rest], &mut control, SendFlags::NOSIGNAL)?;
@@ -132,7 +133,7 @@ mod tests {
         let (one, other) = UnixStream::pair().unwrap();
         let file = tempfile::tempfile().unwrap();
         let running = Running { program: ProcessId { pid: 7, start: 9 }, group: None };
-        send(&one, &FromGuardian::Started(running), Some(file.as_fd())).unwrap();
+        send(&one, &FromGuardian::Started(running), &[file.as_fd()]).unwrap();
         rustix::io::write(&one, b"{\"not_started\":").unwrap();
         let mut received = Received::default();
         assert!(received.read(&other).unwrap());

@@ -1,9 +1,12 @@
 //! The runner: starts programs under guardians, hears what becomes of them, and ends them.
 
+mod acp;
+mod acp_run;
 mod run;
 mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -11,15 +14,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::acp::{AcpNews, AcpStart};
 use crate::launch::{Exit, Program, Size};
 use crate::process_tree::ProcessId;
 use crate::protocol::ToGuardian;
 use crate::scrollback::{Output, Scrollback};
 use crate::tmux::{Pane, PaneCommand, Tmux, TmuxError};
+use acp_run::AcpRun;
 use run::Run;
 
 /// The socket that guardians connect to.
@@ -32,12 +37,14 @@ const ENDED_MAX: usize = 32;
 pub(crate) const TERMINAL: Size = Size { columns: 120, rows: 40 };
 
 /// Where a program runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaunchPlace {
     /// In a terminal that nobody sees.
     Process,
     /// In a pane of the runner's tmux.
     Pane,
+    /// Without a terminal: it speaks ACP.
+    Acp(Box<AcpStart>),
 }
 
 /// A program to start, and where.
@@ -51,7 +58,7 @@ pub struct Launch {
 
 /// What became of a program; each has exactly one `NotStarted` or `Ended`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Event {
+pub enum RunnerEvent {
     Started {
         key: String,
         program: ProcessId,
@@ -71,17 +78,22 @@ pub enum Event {
         key: String,
         exit: Exit,
     },
+    /// What an agent that speaks ACP said.
+    Acp {
+        key: String,
+        news: AcpNews,
+    },
 }
 
 /// Hears of events, on the runner's thread.
-pub type Notify = Box<dyn Fn(Event) + Send>;
+pub type Notify = Box<dyn Fn(RunnerEvent) + Send>;
 
 /// Where a runner keeps its socket, and what it runs with.
 pub struct RunnerOptions {
     /// A directory of its own, readable by nobody else.
     pub directory: PathBuf,
-    /// The program `comity-guardian`.
-    pub guardian: PathBuf,
+    /// The program that is a guardian, with the arguments that go before its own.
+    pub guardian: Vec<OsString>,
     pub tmux: Option<Tmux>,
     /// What an earlier runner left running.
     pub survivors: Vec<(String, ProcessId)>,
@@ -98,7 +110,12 @@ pub enum RunnerError {
     KeyTaken(String),
     /// Nothing of this name runs.
     NotRunning(String),
+    /// It does not speak ACP.
+    NoSession(String),
+    /// It does not wait for this answer.
+    NotAsked(String),
     NoTmux,
+    NoGuardian,
     Tmux(TmuxError),
 }
 
@@ -108,7 +125,10 @@ impl fmt::Display for RunnerError {
             Self::Io { what, error } => write!(f, "can't {what}: {error}"),
             Self::KeyTaken(key) => write!(f, "{key} was started before"),
             Self::NotRunning(key) => write!(f, "{key} isn't running"),
+            Self::NoSession(key) => write!(f, "{key} doesn't speak ACP"),
+            Self::NotAsked(key) => write!(f, "{key} doesn't wait for that answer"),
             Self::NoTmux => f.write_str("there is no tmux here"),
+            Self::NoGuardian => f.write_str("no program was named that is a guardian"),
             Self::Tmux(error) => error.fmt(f),
         }
     }
@@ -123,10 +143,12 @@ fn failed(what: &'static str) -> impl FnOnce(io::Error) -> RunnerError {
 /// Runs programs until it is dropped; those that do not survive end with it.
 pub struct Runner {
     state: Arc<Mutex<State>>,
+    /// Told whenever something was read, or has ended.
+    news: Arc<Condvar>,
     wake: UnixStream,
     socket: PathBuf,
-    guardian: PathBuf,
-    thread: Option<JoinHandle<()>>,
+    guardian: Vec<OsString>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Default)]
@@ -139,6 +161,15 @@ struct State {
 }
 
 impl State {
+    fn output(&self, key: &str, since: u64) -> Result<Output, RunnerError> {
+        if let Some(run) = self.runs.get(key) {
+            return Ok(run.scrollback.since(since));
+        }
+        let ended = self.ended.iter().rfind(|(ended, _)| ended == key);
+        let (_, scrollback) = ended.ok_or_else(|| RunnerError::NotRunning(key.to_owned()))?;
+        Ok(Output { is_over: true, ..scrollback.since(since) })
+    }
+
     /// A program has ended: what it wrote can still be read for a while.
     fn forget(&mut self, key: &str) {
         if let Some(mut run) = self.runs.remove(key) {
@@ -171,12 +202,13 @@ impl Runner {
         let runs = options.survivors.into_iter().map(|(key, program)| (key, Run::survivor(program, due)));
         let state = State { runs: runs.collect(), tmux: options.tmux, ..State::default() };
         let state = Arc::new(Mutex::new(state));
-        let turns = turn::Turns::new(Arc::clone(&state), listener, woken, notify);
+        let news = Arc::<Condvar>::default();
+        let turns = turn::Turns::new(Arc::clone(&state), Arc::clone(&news), listener, woken, notify);
         let thread = std::thread::Builder::new()
             .name("runner".into())
             .spawn(move || turns.run())
             .map_err(failed("start a thread"))?;
-        Ok(Self { state, wake, socket, guardian: options.guardian, thread: Some(thread) })
+        Ok(Self { state, news, wake, socket, guardian: options.guardian, thread: Mutex::new(Some(thread)) })
     }
 
     /// Starts programs, those for panes in one go. What becomes of each comes as an event.
@@ -189,18 +221,26 @@ impl Runner {
             launches.into_iter().partition(|launch| launch.place == LaunchPlace::Pane);
         self.launch_panes(&mut state, panes)?;
         for mut launch in processes {
-            let guardian = Command::new(&self.guardian)
-                .arg(&self.socket)
-                .arg(&launch.key)
+            let words = self.guardian_command(&launch.key);
+            let (program, arguments) = words.split_first().ok_or(RunnerError::NoGuardian)?;
+            let guardian = Command::new(program)
+                .args(arguments)
                 .current_dir("/")
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()
-                .map_err(failed("start comity-guardian"))?;
-            launch.program.terminal.get_or_insert(TERMINAL);
+                .map_err(failed("start a guardian"))?;
             let due = Instant::now() + CONNECT_WAIT;
+            let directory = launch.program.directory.clone();
+            if launch.place == LaunchPlace::Process {
+                launch.program.terminal.get_or_insert(TERMINAL);
+            }
             let run = Run::launched(launch.program, guardian.id(), due).with_child(guardian);
+            let run = match launch.place {
+                LaunchPlace::Acp(start) => run.with_acp(AcpRun::new(*start, directory)),
+                LaunchPlace::Process | LaunchPlace::Pane => run,
+            };
             state.runs.insert(launch.key, run);
         }
         drop(state);
@@ -224,11 +264,15 @@ impl Runner {
     }
 
     fn pane_command(&self, launch: &Launch) -> PaneCommand {
-        let command = [self.guardian.as_os_str(), self.socket.as_os_str(), launch.key.as_ref()];
         PaneCommand {
-            command: command.map(ToOwned::to_owned).to_vec(),
+            command: self.guardian_command(&launch.key),
             directory: launch.program.directory.clone(),
         }
+    }
+
+    fn guardian_command(&self, key: &str) -> Vec<OsString> {
+        let own = [self.socket.clone().into_os_string(), key.into()];
+        self.guardian.iter().cloned().chain(own).collect()
     }
 
     /// Sends SIGINT to what runs in the foreground.
@@ -238,8 +282,20 @@ impl Runner {
 
     /// Asks the program to end; after the grace all that is left of it is killed.
     pub fn end(&self, key: &str, grace: Duration) -> Result<(), RunnerError> {
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        self.tell(key, &ToGuardian::End { grace_ms })
+        let mut state = locked(&self.state);
+        let run = state.runs.get_mut(key).ok_or_else(|| RunnerError::NotRunning(key.to_owned()))?;
+        // A turn is ended first; the runner's thread goes on from there.
+        let grace = match &mut run.acp {
+            Some(acp) => acp.end(grace),
+            None => Some(grace),
+        };
+        let told = grace.map(|grace| {
+            let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+            run.tell(&ToGuardian::End { grace_ms })
+        });
+        drop(state);
+        self.wake();
+        told.transpose().map(|_| ()).map_err(failed("reach its guardian"))
     }
 
     /// Changes the size of a program's own terminal.
@@ -262,11 +318,21 @@ impl Runner {
 
     /// What a program wrote to its own terminal since a position, also after its end.
     pub fn output(&self, key: &str, since: u64) -> Result<Output, RunnerError> {
-        let state = locked(&self.state);
-        let running = state.runs.get(key).map(|run| &run.scrollback);
-        let ended = || state.ended.iter().rfind(|(ended, _)| ended == key).map(|(_, scrollback)| scrollback);
-        let scrollback = running.or_else(ended).ok_or_else(|| RunnerError::NotRunning(key.to_owned()))?;
-        Ok(scrollback.since(since))
+        locked(&self.state).output(key, since)
+    }
+
+    /// The same, but waits up to so long until there is something, or nothing more comes.
+    pub fn wait_for_output(&self, key: &str, since: u64, at_most: Duration) -> Result<Output, RunnerError> {
+        let until = Instant::now() + at_most;
+        let mut state = locked(&self.state);
+        loop {
+            let output = state.output(key, since)?;
+            let left = until.saturating_duration_since(Instant::now());
+            if !output.bytes.is_empty() || output.is_over || state.is_over || left.is_zero() {
+                return Ok(output);
+            }
+            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// Presses Escape, which ends the turn of an agent program but not the program.
@@ -287,6 +353,16 @@ impl Runner {
         Some(state.tmux.as_ref()?.attach_command(pane))
     }
 
+    /// Ends all programs that do not survive, and waits until nothing of them is left.
+    pub fn stop(&self) {
+        locked(&self.state).is_over = true;
+        self.wake();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+
     fn wake(&self) {
         let _ = rustix::io::write(&self.wake, &[1]);
     }
@@ -294,11 +370,7 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        locked(&self.state).is_over = true;
-        self.wake();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.stop();
     }
 }
 

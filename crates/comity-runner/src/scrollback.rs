@@ -20,6 +20,8 @@ pub struct Output {
     pub missed: u64,
     /// Where to go on reading.
     pub next: u64,
+    /// Whether nothing more comes.
+    pub is_over: bool,
 }
 
 impl Scrollback {
@@ -38,6 +40,7 @@ impl Scrollback {
             bytes: self.bytes.iter().skip(skip).copied().collect(),
             missed: self.dropped.saturating_sub(position),
             next: begin.max(self.dropped + self.bytes.len() as u64),
+            is_over: false,
         }
     }
 }
@@ -51,8 +54,11 @@ mod tests {
         let mut scrollback = Scrollback::default();
         scrollback.push(b"one ");
         scrollback.push(b"two");
-        assert_eq!(scrollback.since(4), Output { bytes: b"two".to_vec(), missed: 0, next: 7 });
-        assert_eq!(scrollback.since(7), Output { bytes: Vec::new(), missed: 0, next: 7 });
+        assert_eq!(
+            scrollback.since(4),
+            Output { bytes: b"two".to_vec(), missed: 0, next: 7, is_over: false }
+        );
+        assert_eq!(scrollback.since(7), Output { bytes: Vec::new(), missed: 0, next: 7, is_over: false });
         scrollback.push(&vec![b'x'; SCROLLBACK_BYTES_MAX]);
         let all = scrollback.since(0);
         assert_eq!((all.bytes.len(), all.missed), (SCROLLBACK_BYTES_MAX, 7));

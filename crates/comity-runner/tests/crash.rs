@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use comity_runner::{Event, Exit, ProcessId};
+use comity_runner::{Exit, ProcessId, RunnerEvent};
 use support::*;
 
 /// Where the process that is to be killed runs its programs.
@@ -41,7 +41,9 @@ fn the_victim() {
     });
     runner.launch(launches.collect()).unwrap();
     for _ in 0..count {
-        let Event::Started { key, program, .. } = events.recv_timeout(PATIENCE).unwrap() else { panic!() };
+        let RunnerEvent::Started { key, program, .. } = events.recv_timeout(PATIENCE).unwrap() else {
+            panic!()
+        };
         eprintln!("started {key} {} {}", program.pid, program.start);
     }
     eprintln!("all");
@@ -125,7 +127,7 @@ fn those_that_survive_are_taken_over_and_not_started_twice() {
     // The second one is wanted no more, and one is missed that never was.
     let missed = ("a9".to_owned(), ProcessId { pid: 1, start: 0 });
     let (next, events) = runner(dir.path(), None, vec![first.clone(), missed]);
-    let taken_over = Event::TakenOver { key: key.into(), program: first.1 };
+    let taken_over = RunnerEvent::TakenOver { key: key.into(), program: first.1 };
     assert_eq!(events.recv_timeout(PATIENCE).unwrap(), taken_over);
     until(|| (!second.1.is_alive()).then_some(())).expect("whom nobody wants ends");
     assert!(marked(&mark).is_superset(&before), "{before:?} {:?}", marked(&mark));
@@ -134,10 +136,13 @@ fn those_that_survive_are_taken_over_and_not_started_twice() {
     next.write(key, b"hello\n").unwrap();
     until(|| (!next.output(key, 0).unwrap().bytes.is_empty()).then_some(()))
         .expect("its terminal came along");
-    assert_eq!(events.recv_timeout(PATIENCE).unwrap(), Event::Ended { key: "a9".into(), exit: Exit::Unseen },);
+    assert_eq!(
+        events.recv_timeout(PATIENCE).unwrap(),
+        RunnerEvent::Ended { key: "a9".into(), exit: Exit::Unseen },
+    );
     next.end(key, Duration::ZERO).unwrap();
     assert!(
-        matches!(events.recv_timeout(PATIENCE).unwrap(), Event::Ended { key: ended, .. } if ended == key)
+        matches!(events.recv_timeout(PATIENCE).unwrap(), RunnerEvent::Ended { key: ended, .. } if ended == key)
     );
     assert_eq!(marked(&mark), BTreeSet::new());
 }

@@ -8,7 +8,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use comity_runner::{Event, Exit, Size};
+use comity_runner::{Exit, RunnerEvent, Size};
 use support::*;
 
 const NO_GRACE: Duration = Duration::ZERO;
@@ -29,7 +29,7 @@ fn a_program_gets_its_environment_its_directory_and_a_terminal() {
 
     place.runner().write("ann", b"hello\n").unwrap();
     place.wait_for("ann", "got hello");
-    assert_eq!(place.next(), Event::Ended { key: "ann".into(), exit: Exit::Code(7) });
+    assert_eq!(place.next(), RunnerEvent::Ended { key: "ann".into(), exit: Exit::Code(7) });
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn what_cannot_start_says_why() {
     launch.program.command = vec!["/no/such/program".into()];
     place.runner().launch(vec![launch.clone()]).unwrap();
     match place.next() {
-        Event::NotStarted { key, why } => {
+        RunnerEvent::NotStarted { key, why } => {
             assert_eq!((key.as_str(), why.contains("/no/such/program")), ("ann", true), "{why}");
         }
         other => panic!("{other:?}"),
@@ -56,7 +56,7 @@ fn what_cannot_start_says_why() {
     launch.program.command = vec!["true".into()];
     launch.program.directory = "/no/such/directory".into();
     place.runner().launch(vec![launch]).unwrap();
-    assert!(matches!(place.next(), Event::NotStarted { .. }));
+    assert!(matches!(place.next(), RunnerEvent::NotStarted { .. }));
     assert!(place.runner().end("ann", NO_GRACE).is_err());
 }
 
@@ -102,7 +102,7 @@ fn whoever_ends_by_itself_leaves_nothing_behind() {
     place.wait_for("ann", "ready");
     let pids = wait_for_marked(&mark, 6);
     place.runner().write("ann", b"\n").unwrap();
-    assert_eq!(place.next(), Event::Ended { key: "ann".into(), exit: Exit::Code(3) });
+    assert_eq!(place.next(), RunnerEvent::Ended { key: "ann".into(), exit: Exit::Code(3) });
     assert!(marked(&mark).is_empty(), "{pids:?}");
 }
 
@@ -113,13 +113,13 @@ fn who_is_asked_to_end_may_do_it_in_its_own_way_and_who_does_not_is_killed() {
     place.start("polite", polite);
     place.wait_for("polite", "ready");
     place.runner().end("polite", PATIENCE).unwrap();
-    assert_eq!(place.next(), Event::Ended { key: "polite".into(), exit: Exit::Code(4) });
+    assert_eq!(place.next(), RunnerEvent::Ended { key: "polite".into(), exit: Exit::Code(4) });
 
     let stubborn = "trap '' TERM HUP INT; echo ready; while :; do sleep 1000; done";
     place.start("stubborn", stubborn);
     place.wait_for("stubborn", "ready");
     place.runner().end("stubborn", Duration::from_millis(50)).unwrap();
-    assert_eq!(place.next(), Event::Ended { key: "stubborn".into(), exit: Exit::Signal(9) });
+    assert_eq!(place.next(), RunnerEvent::Ended { key: "stubborn".into(), exit: Exit::Signal(9) });
     assert!(marked(&mark(place.dir(), "stubborn")).is_empty());
 }
 
@@ -146,7 +146,7 @@ fn a_guardian_that_is_killed_is_told_and_nothing_of_the_program_is_left() {
         rustix::process::Signal::KILL,
     )
     .unwrap();
-    assert_eq!(place.next(), Event::Ended { key: "ann".into(), exit: Exit::Unseen });
+    assert_eq!(place.next(), RunnerEvent::Ended { key: "ann".into(), exit: Exit::Unseen });
     assert_eq!(survivors(&mark, Duration::from_secs(2)), Default::default());
 }
 

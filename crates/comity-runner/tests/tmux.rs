@@ -8,7 +8,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use comity_runner::{Event, Exit, LaunchPlace, Pane, PaneCommand, Tmux, TmuxPlace};
+use comity_runner::{Exit, LaunchPlace, Pane, PaneCommand, RunnerEvent, Tmux, TmuxPlace};
 use support::*;
 
 fn tmux() -> Option<PathBuf> {
@@ -148,7 +148,7 @@ fn start_in_pane(place: &Place, key: &str, script: &str) -> Pane {
     launch.place = LaunchPlace::Pane;
     place.runner().launch(vec![launch]).unwrap();
     match place.next() {
-        Event::Started { key: started, pane: Some(pane), .. } if started == key => pane,
+        RunnerEvent::Started { key: started, pane: Some(pane), .. } if started == key => pane,
         other => panic!("{other:?}"),
     }
 }
@@ -163,12 +163,13 @@ fn a_program_in_a_pane_has_its_own_environment_and_is_ended_with_all_it_started(
     let Some(program) = tmux() else { return };
     let server = TmuxServer::new("pane");
     let place = place_in(&server, &program);
-    let script = "env | grep -c TMUX; setsid sleep 1000 & echo rea''dy; cat";
+    // Its tmux commands are about its own pane.
+    let script = "echo tmux:$(env | grep -c ^TMUX) $TMUX_PANE; setsid sleep 1000 & echo rea''dy; cat";
     let pane = start_in_pane(&place, "ann", script);
     wait_for_text(&server, &pane, "ready");
-    wait_for_text(&server, &pane, "0");
+    wait_for_text(&server, &pane, &format!("tmux:2 {}", pane.id));
     place.runner().end("ann", Duration::from_millis(10)).unwrap();
-    assert!(matches!(place.next(), Event::Ended { exit: Exit::Signal(_), .. }));
+    assert!(matches!(place.next(), RunnerEvent::Ended { exit: Exit::Signal(_), .. }));
     assert!(marked(&mark(place.dir(), "ann")).is_empty());
     until(|| (layout(&server, "user").len() == 1).then_some(())).expect("its pane is closed");
 }
@@ -194,7 +195,7 @@ fn a_pane_that_the_user_closes_ends_its_program() {
     let pane = start_in_pane(&place, "ann", "trap '' HUP; setsid sleep 1000 & sleep 1001; sleep 1002");
     wait_for_marked(&mark(place.dir(), "ann"), 3);
     server.run(&["kill-pane", "-t", &pane.id]);
-    assert!(matches!(place.next(), Event::Ended { .. }));
+    assert!(matches!(place.next(), RunnerEvent::Ended { .. }));
     assert!(marked(&mark(place.dir(), "ann")).is_empty());
 }
 
@@ -207,7 +208,7 @@ fn a_killed_tmux_server_ends_the_programs_and_not_the_runner() {
     let pid = server.run(&["display-message", "-p", "-t", "crew", "#{pid}"]).trim().parse().unwrap();
     let pid = rustix::process::Pid::from_raw(pid).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    assert!(matches!(place.next(), Event::Ended { .. }));
+    assert!(matches!(place.next(), RunnerEvent::Ended { .. }));
     assert!(marked(&mark(place.dir(), "ann")).is_empty());
     // The next one gets a new server.
     start_in_pane(&place, "bob", "sleep 1000");

@@ -7,6 +7,7 @@ mod people;
 mod permissions;
 mod pools;
 mod post;
+mod runs;
 mod tasks;
 
 use comity_core::agents::{AgentAsk, Ending, Process, Profile};
@@ -50,7 +51,7 @@ pub(crate) enum Happening {
 /// How many of a hundred asks are about tasks.
 const TASK_PERCENT: usize = 18;
 /// How many of a hundred steps are about what is asked rarely.
-const ALL_PERCENT: usize = 12;
+const ALL_PERCENT: usize = 13;
 /// Agents alive at a time.
 const AGENTS_MAX: usize = 6;
 
@@ -134,7 +135,7 @@ impl Scene<'_> {
 
     /// What is asked rarely, and was not asked at all when the first seeds were named.
     fn rest(&mut self, living: &[AgentId]) -> Happening {
-        let (who, ask) = match self.rng.below(100) {
+        let (who, ask) = match self.rng.below(112) {
             0..30 => self.outside(living),
             30..38 => return self.person(living),
             38..44 => return self.attach(living),
@@ -145,7 +146,8 @@ impl Scene<'_> {
                 Some(next) => next,
                 None => return self.time(),
             },
-            _ => return self.restart(),
+            97..100 => return self.restart(),
+            _ => self.run(living),
         };
         self.asked(who, ask)
     }

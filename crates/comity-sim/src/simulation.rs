@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use comity_core::agents::{Agent, AgentAsk};
 use comity_core::locks::{LockAsk, LockEvent};
 use comity_core::pools::PoolEvent;
+use comity_core::runs::RunAsk;
 use comity_core::server::ServerAsk;
 use comity_core::world::Timeouts;
 use comity_core::{
@@ -237,7 +238,12 @@ impl<R: Rules> Simulation<R> {
         let comes_in = |ask: &AgentAsk| {
             matches!(ask, AgentAsk::Join { .. } | AgentAsk::Attach { .. } | AgentAsk::AttachBeside { .. })
         };
-        if matches!(ask, Ask::Agent(ask) if comes_in(ask)) {
+        let is_new = match ask {
+            Ask::Agent(ask) => comes_in(ask),
+            Ask::Run(ask) => matches!(ask, RunAsk::Start { .. }),
+            _ => false,
+        };
+        if is_new {
             self.joined += 1;
         }
         if let Ask::Lock(LockAsk::CheckFences { .. }) = ask

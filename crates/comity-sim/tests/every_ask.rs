@@ -18,6 +18,7 @@ use comity_core::pools::PoolAsk;
 use comity_core::projects::ProjectAsk;
 use comity_core::queues::QueueAsk;
 use comity_core::reads::ReadAsk;
+use comity_core::runs::RunAsk;
 use comity_core::server::ServerAsk;
 use comity_core::tasks::{TaskAct, TaskAsk};
 use comity_core::teams::TeamAsk;
@@ -145,6 +146,18 @@ asks! {
     Ask::Person(PersonAsk::SetPassphrase { .. }),
     Ask::Person(PersonAsk::Recognise { .. }),
     Ask::Notice(NoticeAsk::Take),
+    Ask::Run(RunAsk::Want { .. }),
+    Ask::Run(RunAsk::WantTeam { .. }),
+    Ask::Run(RunAsk::Staff { .. }),
+    Ask::Run(RunAsk::Note { .. }),
+    Ask::Run(RunAsk::KnowSession { .. }),
+    Ask::Run(RunAsk::Start { .. }),
+    Ask::Run(RunAsk::Started { .. }),
+    Ask::Run(RunAsk::Exited { .. }),
+    Ask::Run(RunAsk::Interrupt { .. }),
+    Ask::Run(RunAsk::End { .. }),
+    Ask::Run(RunAsk::Resume { .. }),
+    Ask::Run(RunAsk::Reach { .. }),
 }
 
 /// The real rules, and how often each ask was made and led to something.

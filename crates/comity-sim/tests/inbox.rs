@@ -2,15 +2,18 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use comity_core::control::ControlAsk;
 use comity_core::decisions::DecisionAsk;
-use comity_core::inbox::{InboxItem, first, waiting_for};
+use comity_core::inbox::{InboxItem, first, waiting_at};
 use comity_core::limits::MAIL_LEASE_MAX;
 use comity_core::locks::LockAsk;
 use comity_core::mail::{MailAsk, OfferFilter};
+use comity_core::people::{Origin, PersonAsk, Proof};
 use comity_core::permissions::{Answer, PermissionAsk, PlanAnswer};
 use comity_core::pools::PoolAsk;
+use comity_core::runs::RunAsk;
 use comity_core::tasks::{TaskAct, TaskAsk};
 use comity_core::teams::TeamAsk;
 use comity_core::{Ask, Asker, Key, Outcome, Principal, Record, Refusal, Timestamp, World, decide};
@@ -44,6 +47,9 @@ fn answers(world: &World, who: Principal, item: &InboxItem<'_>) -> Vec<Ask> {
             let answer = PlanAnswer::Reject { feedback: "smaller steps".into() };
             vec![Ask::Permission(PermissionAsk::AnswerPlan { plan: plan.id, answer })]
         }
+        InboxItem::NewPlaces { last, .. } => {
+            vec![Ask::Person(PersonAsk::Recognise { up_to: last.seq, place: at_home().place() })]
+        }
         InboxItem::Orphan(lock) => {
             let (project, patterns) = (lock.wanted.project, vec![lock.wanted.pattern.clone()]);
             vec![Ask::Lock(LockAsk::Release { project, patterns, reason: None })]
@@ -55,7 +61,12 @@ fn answers(world: &World, who: Principal, item: &InboxItem<'_>) -> Vec<Ask> {
         InboxItem::Death(task) => {
             vec![act(task, TaskAct::Assign { to: Principal::Human }), act(task, TaskAct::Cancel)]
         }
+        InboxItem::GaveUp(run) => vec![Ask::Run(RunAsk::Note { run: run.id })],
         InboxItem::Failed(task) => vec![act(task, TaskAct::Retry), act(task, TaskAct::Skip)],
+        InboxItem::LockWanted { lock, .. } => {
+            let (project, patterns) = (lock.wanted.project, vec![lock.wanted.pattern.clone()]);
+            vec![Ask::Lock(LockAsk::Release { project, patterns, reason: None })]
+        }
         InboxItem::Space { pool, .. } => vec![Ask::Pool(PoolAsk::Grant { pool: pool.name.clone() })],
         InboxItem::Decision(decision) => [true, false]
             .map(|confirm| DecisionAsk::Settle { id: decision.id, confirm, reason: None })
@@ -80,7 +91,7 @@ fn answers(world: &World, who: Principal, item: &InboxItem<'_>) -> Vec<Ask> {
 #[derive(Clone, Default)]
 struct Answering {
     asks: usize,
-    answered: Rc<Cell<[usize; 13]>>,
+    answered: Rc<Cell<[usize; 16]>>,
 }
 
 impl Answering {
@@ -90,7 +101,8 @@ impl Answering {
             // Work that nobody has waits for no one in particular: it is what comes first if nothing else does.
             let ready = world.projects.keys().filter_map(|project| first(world, who, Some(*project)));
             let ready = ready.filter(|item| matches!(item, InboxItem::Ready(_)));
-            for item in waiting_for(world, who).into_iter().chain(ready) {
+            let asker = Asker { who, origin: Some(Arc::new(at_home())) };
+            for item in waiting_at(world, &asker).into_iter().chain(ready) {
                 for ask in answers(world, who, &item) {
                     if let Err(refusal) = decide(world, &who.into(), &ask) {
                         panic!("{} has {item:?}, and is refused {ask:?}: {refusal}", world.name_of(who));
@@ -119,6 +131,20 @@ fn kind(item: &InboxItem<'_>) -> usize {
         InboxItem::Mail { .. } => 10,
         InboxItem::Task(_) => 11,
         InboxItem::Ready(_) => 12,
+        InboxItem::NewPlaces { .. } => 13,
+        InboxItem::LockWanted { .. } => 14,
+        InboxItem::GaveUp(_) => 15,
+    }
+}
+
+/// Where the human looks, and has done nothing.
+fn at_home() -> Origin {
+    Origin {
+        proof: Proof::Terminal,
+        process: None,
+        terminal: None,
+        lineage: "sshd > fish > comity".into(),
+        window: None,
     }
 }
 

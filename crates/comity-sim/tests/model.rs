@@ -9,7 +9,9 @@ use std::hash::{Hash, Hasher};
 
 use comity_core::agents::{AgentAsk, Ending};
 use comity_core::limits::{PERMISSION_KEPT, PERMISSION_WAIT};
-use comity_core::permissions::{Answer, Hearing, PermissionAsk, PermissionEvent, RequestId, RequestState};
+use comity_core::permissions::{
+    Answer, AnswerDelivery, PermissionAsk, PermissionEvent, RequestId, RequestState,
+};
 use comity_core::world::Timeouts;
 use comity_core::{AgentId, Ask, Event, Millis, Principal, Record, Refusal, Timestamp, World, expire, run};
 use stateright::{Checker, Model, Property};
@@ -146,7 +148,7 @@ impl Life {
     }
 
     fn requests(&mut self, fault: Fault, by: u64, input: u8) -> bool {
-        let ask = PermissionAsk::Request { call: call(input), wait: TICK, hearing: Hearing::Waits };
+        let ask = PermissionAsk::Request { call: call(input), wait: TICK, hearing: AnswerDelivery::Waits };
         let Ok(records) = self.ask(fault, agent(by), ask) else { return false };
         let is_new =
             |record: &Record| matches!(record.event, Event::Permission(PermissionEvent::Asked { .. }));

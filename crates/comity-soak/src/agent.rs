@@ -22,12 +22,15 @@ pub(crate) struct SoakAgent<'a> {
     pub(crate) random: Rng,
     pub(crate) history: History,
     pub(crate) acts: u64,
+    /// What kind of worktree comes next.
+    pub(crate) trees: usize,
 }
 
 impl<'a> SoakAgent<'a> {
     pub(crate) fn new(load: &'a Load, me: &'a Member, way: Way, seed: u64) -> SoakAgent<'a> {
         let door = load.door(way, &me.name, &me.token);
-        SoakAgent { load, me, door, random: Rng::new(seed), history: History::default(), acts: 0 }
+        let trees = load.members.iter().position(|other| other.id == me.id).unwrap_or_default();
+        SoakAgent { load, me, door, random: Rng::new(seed), history: History::default(), acts: 0, trees }
     }
 
     /// Works until the load ends, then reads its mail and gives back what it has.
@@ -35,6 +38,8 @@ impl<'a> SoakAgent<'a> {
         while self.load.goes_on() {
             self.acts += 1;
             match self.random.below(100) {
+                // However short the run is, each kind of worktree is in it.
+                _ if self.acts == 1 => self.worktree(),
                 0..45 => self.lock(),
                 45..60 => self.send(),
                 60..73 => self.read(),
@@ -114,7 +119,9 @@ impl<'a> SoakAgent<'a> {
         let held = Instant::now();
         match self.random.below(100) {
             _ if is_shared || path.contains(['*', '[']) => {}
-            0..35 => self.commit(None, &path),
+            0..35 => {
+                self.commit(None, &path, "");
+            }
             35..50 => {
                 let extend = json!({ "paths": [path], "ttl": "10m" });
                 if self.ask("extend", extend, &[]).is_some() {
@@ -169,35 +176,39 @@ impl<'a> SoakAgent<'a> {
         }
     }
 
-    /// Changes a file that it has locked, and commits it; in a worktree, if one is given.
-    pub(crate) fn commit(&mut self, worktree: Option<&str>, path: &str) {
+    /// Changes a file that it has locked, and commits it; in a worktree, if one is given. An act that commits several times
+    /// calls each something else.
+    pub(crate) fn commit(&mut self, worktree: Option<&str>, path: &str, what: &str) -> Option<String> {
         let repo = self.load.place.repo.display().to_string();
         let cwd = worktree.unwrap_or(&repo).to_owned();
-        let text = format!("// {}\n", self.unique());
+        let text = format!("// {}{what}\n", self.unique());
         let file = std::path::Path::new(&cwd).join(path);
         let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(error) = made.and_then(|()| std::fs::write(&file, &text)) {
-            return self.wrong(format!("{}: {error}", file.display()));
+            self.wrong(format!("{}: {error}", file.display()));
+            return None;
         }
-        let subject = format!("soak {}", self.unique());
+        let subject = format!("soak {}{what}", self.unique());
         for _ in 0..COMMIT_TRIES {
             match self.door.ask_from(&cwd, "commit", &json!({ "message": subject })) {
                 Ok(made) => {
-                    match made["commit"].as_str() {
-                        Some(commit) => {
-                            let (commit, path) = (commit.to_owned(), path.to_owned());
-                            self.tell(Told::Committed { commit, path, text });
-                        }
-                        None => self.tell(Told::NothingToCommit { subject }),
-                    }
-                    return;
+                    let commit = made["commit"].as_str().map(str::to_owned);
+                    self.tell(match commit.clone() {
+                        Some(commit) => Told::Committed { commit, path: path.to_owned(), text },
+                        None => Told::NothingToCommit { subject },
+                    });
+                    return commit;
                 }
                 Err(No::Refused(error))
                     if error["hint"].as_str().is_some_and(|hint| hint.contains("try again")) => {}
-                Err(no) => return self.wrong(format!("commit of {path}: {no}")),
+                Err(no) => {
+                    self.wrong(format!("commit of {path}: {no}"));
+                    return None;
+                }
             }
         }
         self.wrong(format!("commit of {path}: in vain {COMMIT_TRIES} times"));
+        None
     }
 
     fn task(&mut self) {

@@ -1,5 +1,6 @@
 //! What is left when the load is over: the mail that is still under way, the log, git, the state after one more kill.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -59,8 +60,9 @@ pub(crate) fn outcome(
     load.place.run(&["log", "verify"])?;
     let log = load.log()?;
     let (commits, contents) = (commits(&load.place)?, contents(&load.place, &history.told)?);
+    let rescues = rescues(&load.place)?;
     let leftovers = leftovers(soak, load)?;
-    let evidence = Evidence { told: history.told, log, commits, contents };
+    let evidence = Evidence { told: history.told, log, commits, contents, rescues };
     let answers = load.restarts.answers();
     Ok(RunResult {
         seed: soak.seed,
@@ -83,6 +85,12 @@ impl RunResult {
         report.tell("acknowledged operations", acknowledged);
         report.tell("entries of the log", self.evidence.log.len());
         report.tell("commits", self.evidence.commits.len());
+        let count =
+            |is_meant: fn(&Told) -> bool| self.evidence.told.iter().filter(|told| is_meant(told)).count();
+        report.tell("adopted", count(|told| matches!(told, Told::Adopted { .. })));
+        report.tell("rescued", count(|told| matches!(told, Told::Rescued { .. })));
+        report.tell("worktrees restored", count(|told| matches!(told, Told::TreeRestored { .. })));
+        report.tell("merges finished", count(|told| matches!(told, Told::MergeFinished { .. })));
         let mut lost = findings.lost;
         lost.extend(self.missing.iter().cloned());
         report.none_of("lost", lost);
@@ -137,11 +145,13 @@ fn timeless(value: &mut Value) {
 fn commits(place: &RunDir) -> Result<Vec<GitCommit>, String> {
     let on_branches = place.git(&["rev-list", "--branches"])?;
     let on_branches: std::collections::BTreeSet<&str> = on_branches.lines().collect();
-    let all = place.git(&["log", "--all", "--min-parents=1", "--format=%H %s"])?;
+    let all = place.git(&["log", "--all", "--min-parents=1", "--format=%H%x09%P%x09%s"])?;
     let commit = |line: &str| {
-        let (id, subject) = line.split_once(' ')?;
+        let mut parts = line.splitn(3, '\t');
+        let (id, parents, subject) = (parts.next()?, parts.next()?, parts.next()?);
         Some(GitCommit {
             id: id.to_owned(),
+            parents: parents.split(' ').map(str::to_owned).collect(),
             subject: subject.to_owned(),
             is_on_branch: on_branches.contains(id),
         })
@@ -149,16 +159,18 @@ fn commits(place: &RunDir) -> Result<Vec<GitCommit>, String> {
     Ok(all.lines().filter_map(commit).collect())
 }
 
+/// The refs that keep what was put aside, and their commits.
+fn rescues(place: &RunDir) -> Result<BTreeMap<String, String>, String> {
+    let refs = place.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/comity/rescue"])?;
+    let rescue = |line: &str| line.split_once(' ').map(|(name, commit)| (name.to_owned(), commit.to_owned()));
+    Ok(refs.lines().filter_map(rescue).collect())
+}
+
 /// What is in the file of each commit that somebody was told of.
 fn contents(place: &RunDir, told: &[Told]) -> Result<Vec<Option<String>>, String> {
     let describe = |error: std::io::Error| error.to_string();
-    let names: Vec<String> = told
-        .iter()
-        .filter_map(|told| match told {
-            Told::Committed { commit, path, .. } => Some(format!("{commit}:{path}\n")),
-            _ => None,
-        })
-        .collect();
+    let contents = told.iter().filter_map(Told::content);
+    let names: Vec<String> = contents.map(|(_, object, _)| object + "\n").collect();
     let mut git = place.program("git");
     git.args(["cat-file", "--batch=%(objecttype) %(objectsize)"])
         .stdin(Stdio::piped())

@@ -3,11 +3,13 @@
 mod commits;
 mod letters;
 mod locks;
+mod rescues;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod trees;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -23,12 +25,15 @@ pub(crate) struct Evidence {
     pub(crate) commits: Vec<GitCommit>,
     /// What each commit that somebody was told of has in its file; nothing if it is not there.
     pub(crate) contents: Vec<Option<String>>,
+    /// The refs that keep what was put aside, and their commits.
+    pub(crate) rescues: BTreeMap<String, String>,
 }
 
 /// A commit that git has.
 #[derive(Clone, Debug)]
 pub(crate) struct GitCommit {
     pub(crate) id: String,
+    pub(crate) parents: Vec<String>,
     pub(crate) subject: String,
     /// Whether a branch has it; else only what keeps work from being lost.
     pub(crate) is_on_branch: bool,
@@ -66,6 +71,8 @@ pub(crate) fn judge(evidence: &Evidence) -> Findings {
     tasks::judge(evidence, &mut findings);
     letters::judge(evidence, &mut findings);
     commits::judge(evidence, &mut findings);
+    rescues::judge(evidence, &mut findings);
+    trees::judge(evidence, &mut findings);
     findings
 }
 

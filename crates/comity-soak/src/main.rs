@@ -10,13 +10,15 @@ use comity_soak::{Plant, Soak, end_all, run};
 use rustix::process::Signal;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-const USAGE: &str = "usage: comity-soak --comity PROGRAM [--minutes N] [--clients 30] [--kill-every 2s] [--seed S] [--json]
+const USAGE: &str =
+    "usage: comity-soak --comity PROGRAM [--minutes N] [--clients 30] [--kill-every 2s] [--seed S] [--json]
   --minutes N       how long the load lasts (1); 0.5 is half a minute
   --clients N       how many clients work at once (30)
   --kill-every T    how long a server lives on average, such as 2s or 500ms
   --seed S          the choices of an earlier run
   --json            the figures as JSON
-  --plant FAULT     a fault that has to be found: lost, twice, letter, commit, denied, wrong, slow, memory, backlog, process";
+  --plant FAULT     a fault that has to be found: lost, twice, letter, commit, denied, rescue,
+                    restore, merge, wrong, slow, memory, leak, backlog, process";
 
 /// Names the directory of a run to the process that does it.
 const DIR: &str = "COMITY_SOAK_DIR";

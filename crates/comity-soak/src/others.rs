@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use comity_sim::Rng;
 use serde_json::{Value, json};
 
-use crate::door::{ClientDoor, Way};
+use crate::door::{ClientDoor, No, Way};
 use crate::load::{Load, Member};
 use crate::run_dir::{FILES, HUMAN, PATIENCE, has_ended, kill};
 use crate::told::{HeldSpan, History, Told};
@@ -196,7 +196,8 @@ impl Mcp {
     }
 }
 
-/// Again and again an agent's process is killed over uncommitted work; its lock has to stay until a person adopts it.
+/// Again and again an agent's process is killed over uncommitted work; its lock has to stay until a person puts the work
+/// aside or adopts it, by turns.
 pub(crate) fn die_at_work(load: &Load, seed: u64) -> History {
     let mut history = History::default();
     let mut random = Rng::new(seed);
@@ -206,7 +207,10 @@ pub(crate) fn die_at_work(load: &Load, seed: u64) -> History {
             break;
         }
         let name = format!("mortal{number}");
-        if let Err(problem) = die_once(load, &mut human, &name, &mut history) {
+        let settle: Settle = if number % 2 == 0 { rescue } else { adopt };
+        let settled = die_once(load, &mut human, &name, &mut history)
+            .and_then(|left| settle(load, &mut human, left, &mut history));
+        if let Err(problem) = settled {
             history.wrong.push(format!("{name}: {problem}"));
         }
         let until = Instant::now() + Duration::from_millis(random.between(200, 4000));
@@ -217,13 +221,26 @@ pub(crate) fn die_at_work(load: &Load, seed: u64) -> History {
     history
 }
 
+/// What a dead agent has left.
+struct LeftWork {
+    by: String,
+    fence: u64,
+    path: String,
+    text: String,
+}
+
+type Settle = fn(&Load, &mut ClientDoor<'_>, LeftWork, &mut History) -> Result<(), String>;
+
+fn in_words(no: No) -> String {
+    no.to_string()
+}
+
 fn die_once(
     load: &Load,
     human: &mut ClientDoor<'_>,
     name: &str,
     history: &mut History,
-) -> Result<(), String> {
-    let in_words = |no: crate::door::No| no.to_string();
+) -> Result<LeftWork, String> {
     let path = format!("mortal/{name}.txt");
     let file = load.place.repo.join(&path);
     let text = format!("work of {name}\n");
@@ -263,16 +280,47 @@ fn die_once(
             None => Err(format!("nobody has {path}, and uncommitted work is in it")),
         }
     })?;
-    human.ask("adopt", &json!({ "paths": [path] })).map_err(in_words)?;
-    let made = human.ask("commit", &json!({ "message": format!("soak {name}") })).map_err(in_words)?;
-    match made["commit"].as_str() {
-        Some(commit) => {
-            history.told.push(Told::Committed { commit: commit.to_owned(), path: path.clone(), text });
-        }
-        None => history.told.push(Told::NothingToCommit { subject: format!("soak {name}") }),
-    }
-    human.ask("unlock", &json!({ "paths": [path] })).map_err(in_words)?;
     let _ = std::fs::remove_file(joined);
+    Ok(LeftWork { by: name.to_owned(), fence, path, text })
+}
+
+/// Takes the work over and commits it.
+fn adopt(
+    load: &Load,
+    human: &mut ClientDoor<'_>,
+    LeftWork { by, fence, path, text }: LeftWork,
+    history: &mut History,
+) -> Result<(), String> {
+    human.ask("adopt", &json!({ "paths": [path] })).map_err(in_words)?;
+    history.told.push(Told::Adopted { fence, to: "human".into() });
+    if std::fs::read_to_string(load.place.repo.join(&path)).ok().as_ref() != Some(&text) {
+        load.not_in_effect(format!("the work of {by} in {path}, which was adopted"));
+    }
+    let subject = format!("soak {by}");
+    let made = human.ask("commit", &json!({ "message": subject })).map_err(in_words)?;
+    history.told.push(match made["commit"].as_str().map(str::to_owned) {
+        Some(commit) => Told::Committed { commit, path: path.clone(), text },
+        None => Told::NothingToCommit { subject },
+    });
+    human.ask("unlock", &json!({ "paths": [path] })).map(drop).map_err(in_words)
+}
+
+/// Puts the work aside, where it is kept.
+fn rescue(
+    load: &Load,
+    human: &mut ClientDoor<'_>,
+    LeftWork { path, text, .. }: LeftWork,
+    history: &mut History,
+) -> Result<(), String> {
+    let done = human.ask("rescue", &json!({ "paths": [path] })).map_err(in_words)?;
+    let kept = done["rescued"].as_array().map_or(&[][..], Vec::as_slice);
+    let [kept] = kept else { return Err(format!("not one rescue: {done}")) };
+    let field = |field: &str| kept[field].as_str().unwrap_or_default().to_owned();
+    let (name, commit) = (field("ref"), field("commit"));
+    if load.place.repo.join(&path).exists() {
+        load.not_in_effect(format!("{path} was put aside, and is still there: {done}"));
+    }
+    history.told.push(Told::Rescued { name, commit, path, text });
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::gather::RunResult;
 use crate::told::Told;
 
@@ -18,6 +20,12 @@ pub enum Plant {
     Commit,
     /// Who made a commit was told that there was nothing to commit.
     Denied,
+    /// The ref that kept what was put aside is gone.
+    Rescue,
+    /// A worktree came back twice from one trash.
+    Restore,
+    /// A merge that was finished has one parent.
+    Merge,
     /// A question got an answer that should not be.
     Wrong,
     /// A server took ten seconds to come back.
@@ -34,12 +42,15 @@ pub enum Plant {
 
 impl Plant {
     /// All of them, with the words for them and the figures that they spoil.
-    pub const ALL: [(Plant, &'static str, &'static str); 11] = [
+    pub const ALL: [(Plant, &'static str, &'static str); 14] = [
         (Plant::Lost, "lost", "lost"),
         (Plant::Twice, "twice", "granted twice"),
         (Plant::Letter, "letter", "granted twice"),
         (Plant::Commit, "commit", "unrecorded commits"),
         (Plant::Denied, "denied", "own commits denied"),
+        (Plant::Rescue, "rescue", "lost"),
+        (Plant::Restore, "restore", "granted twice"),
+        (Plant::Merge, "merge", "lost"),
         (Plant::Wrong, "wrong", "wrong answers"),
         (Plant::Slow, "slow", "restart p50, p99, max"),
         (Plant::Memory, "memory", "memory after the start"),
@@ -89,6 +100,30 @@ impl RunResult {
             Plant::Denied => {
                 let subject = self.evidence.commits.first().map(|commit| commit.subject.clone());
                 told.extend(subject.map(|subject| Told::NothingToCommit { subject }));
+            }
+            Plant::Rescue => {
+                self.evidence.rescues.pop_last();
+            }
+            Plant::Restore => {
+                let restored = told.iter().find_map(|told| match told {
+                    Told::TreeRestored { slug } => Some(slug.clone()),
+                    _ => None,
+                });
+                let log = &mut self.evidence.log;
+                let seq = log.len() + 1;
+                log.extend(restored.map(|slug| {
+                    json!({ "seq": seq, "action": "worktree_added", "details": { "tree": { "slug": slug } } })
+                }));
+            }
+            Plant::Merge => {
+                let finished = told.iter().find_map(|told| match told {
+                    Told::MergeFinished { commit, .. } => Some(commit.clone()),
+                    _ => None,
+                });
+                let made = self.evidence.commits.iter_mut().find(|made| Some(&made.id) == finished.as_ref());
+                if let Some(made) = made {
+                    made.parents.truncate(1);
+                }
             }
             Plant::Wrong => self.wrong.push("planted".into()),
             Plant::Slow => self.restarts.extend([Duration::from_secs(10); 10]),

@@ -89,7 +89,12 @@ impl RunDir {
     }
 
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<String, String> {
-        let done = self.program("git").args(arguments).output().map_err(|error| format!("git: {error}"))?;
+        self.git_in(&self.repo, arguments)
+    }
+
+    pub(crate) fn git_in(&self, dir: &Path, arguments: &[&str]) -> Result<String, String> {
+        let mut git = self.program("git");
+        let done = git.args(arguments).current_dir(dir).output().map_err(|error| format!("git: {error}"))?;
         match done.status.success() {
             true => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
             false => Err(format!("git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr))),

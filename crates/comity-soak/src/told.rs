@@ -85,7 +85,28 @@ pub(crate) enum Told {
     Merged {
         commit: String,
     },
+    /// A merge that git could not make alone is made: of what its agent had, and of this commit.
+    MergeFinished {
+        commit: String,
+        theirs: String,
+    },
+    /// What a dead agent had left is somebody else's, with its lock.
+    Adopted {
+        fence: u64,
+        to: String,
+    },
+    /// What a dead agent had left is kept by a ref.
+    Rescued {
+        name: String,
+        commit: String,
+        path: String,
+        text: String,
+    },
     TreeAdded {
+        slug: String,
+    },
+    /// It came back from the trash.
+    TreeRestored {
         slug: String,
     },
     TreeRemoved {
@@ -99,6 +120,16 @@ pub(crate) enum Told {
 }
 
 impl Told {
+    /// The commit, the object and the text of work that has to be in git.
+    pub(crate) fn content(&self) -> Option<(&str, String, &str)> {
+        match self {
+            Told::Committed { commit, path, text } => Some((commit, format!("{commit}:{path}"), text)),
+            // A stash has what was new in a commit of its own.
+            Told::Rescued { commit, path, text, .. } => Some((commit, format!("{commit}^3:{path}"), text)),
+            _ => None,
+        }
+    }
+
     /// Whether it is the answer to something that was asked to be done.
     pub(crate) fn is_acknowledgement(&self) -> bool {
         !matches!(self, Told::Followed { .. } | Told::Arrived { .. } | Told::NothingToCommit { .. })

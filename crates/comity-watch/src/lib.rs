@@ -19,4 +19,4 @@ mod trees;
 mod watcher;
 
 pub use state::{WatchState, WatchTrouble};
-pub use watcher::{Bounds, Looked, Observer, Watcher};
+pub use watcher::{Bounds, Observer, RefsRead, Watcher};

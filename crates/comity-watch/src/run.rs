@@ -14,7 +14,7 @@ use crate::kernel::{KernelEvent, WatchId};
 use crate::state::{WatchState, WatchTrouble};
 use crate::tree::{INDEX_LOCK, NewDirectory};
 use crate::trees::{WatchTarget, WatchedTrees};
-use crate::watcher::{Bounds, Looked, Observer};
+use crate::watcher::{Bounds, Observer, RefsRead};
 
 /// The watcher, as its thread has it.
 pub(crate) struct Watching<O> {
@@ -268,9 +268,9 @@ impl<O: Observer> Watching<O> {
             let looked = self.observer.refs_settled(checkout);
             let Some(refs) = self.trees.refs.get_mut(&common_dir) else { continue };
             match looked {
-                Looked::Done => refs.is_read(),
-                Looked::Again => refs.touch(Instant::now()),
-                Looked::Later => refs.look_later(Instant::now(), &bounds),
+                RefsRead::Done => refs.is_read(),
+                RefsRead::Again => refs.touch(Instant::now()),
+                RefsRead::Later => refs.look_later(Instant::now(), &bounds),
             }
         }
     }

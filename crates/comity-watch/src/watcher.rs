@@ -46,7 +46,7 @@ impl Default for Bounds {
 
 /// What became of a look at branches that moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Looked {
+pub enum RefsRead {
     Done,
     /// It is too early: look again in a moment.
     Again,
@@ -72,8 +72,8 @@ pub trait Observer: Send + 'static {
     fn refs_touched(&mut self, _common_dir: &Path) {}
 
     /// The branches and heads have been left alone since.
-    fn refs_settled(&mut self, _checkout: &Checkout) -> Looked {
-        Looked::Done
+    fn refs_settled(&mut self, _checkout: &Checkout) -> RefsRead {
+        RefsRead::Done
     }
 
     /// What is watched has changed, or something went wrong.

@@ -40,7 +40,9 @@ impl SpinBudget {
         if self.vain >= VAIN_MAX {
             return Wait::Sleeping;
         }
-        let better = if self.spinning.0 <= self.sleeping.0 { Wait::Spinning } else { Wait::Sleeping };
+        // With both ends on one core each look takes time from the other end: it has to be clearly quicker.
+        let is_quicker = self.spinning.0 * 4 <= self.sleeping.0 * 3;
+        let better = if is_quicker { Wait::Spinning } else { Wait::Sleeping };
         match (self.waits.is_multiple_of(TRY_EVERY), better) {
             (false, better) => better,
             (true, Wait::Spinning) => Wait::Sleeping,
@@ -69,7 +71,7 @@ struct Average(u64);
 impl Average {
     fn add(&mut self, value: Duration) {
         let value = u64::try_from(value.as_nanos()).unwrap_or(u64::MAX).max(1);
-        self.0 = if self.0 == 0 { value } else { (self.0 * 7 + value) / 8 };
+        self.0 = if self.0 == 0 { value } else { (self.0 * 3 + value) / 4 };
     }
 }
 
@@ -111,6 +113,12 @@ mod tests {
         assert!(looks(&mut spinning, 320, SOON, SOON * 3) >= 300);
         assert!(looks(&mut spinning, 640, SOON * 5, SOON) <= 120, "the other end has moved to this core");
         assert!(looks(&mut spinning, 640, SOON, SOON * 3) >= 400, "and away again");
+    }
+
+    #[test]
+    fn what_is_hardly_quicker_is_slept_for() {
+        let mut spinning = SpinBudget::default();
+        assert!(looks(&mut spinning, 640, SOON, SOON + SOON / 9) <= 40);
     }
 
     #[test]

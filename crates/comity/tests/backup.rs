@@ -31,7 +31,8 @@ fn letters(log: &Value) -> Vec<String> {
 }
 
 fn restore(place: &Place, home: &Path, file: &Path) -> Ran {
-    let mut command = place.comity_as_whoever(&["restore", file.to_str().expect("a text"), "--json"]);
+    let mut command =
+        place.comity_as_whoever(&["restore", file.to_str().expect("a text"), "--force", "--json"]);
     Ran::of(command.env("COMITY_HOME", home).output().expect("comity runs"))
 }
 
@@ -245,7 +246,7 @@ fn a_backup_is_put_back_though_a_server_runs_and_agents_go_on() {
                 place.run(&["locks"]);
             }
         });
-        let mut restore = place.comity(&["restore", file.to_str().expect("a text"), "--json"]);
+        let mut restore = place.comity(&["restore", file.to_str().expect("a text"), "--force", "--json"]);
         let ran = Ran::of(restore.output().expect("comity runs"));
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(ran.code, 0, "{ran:?}");
@@ -271,5 +272,22 @@ fn no_server_is_stopped_for_a_file_that_is_no_backup() {
     fs::write(&file, "x").expect("written");
     let ran = place.run(&["restore", file.to_str().expect("a text")]);
     assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains("name a file that comity backup has made"), "{ran:?}");
     assert_eq!(place.server(), server);
+}
+
+#[test]
+fn no_agent_is_cut_off_unless_that_is_said() {
+    let place = Place::new();
+    let file = place.dir().join("backup");
+    let name = file.to_str().expect("a text");
+    place.join(&["ann"]);
+    place.json(&["backup", name]);
+    let server = place.server();
+    let refused = place.run(&["restore", name]);
+    assert!(refused.code == 3 && refused.err.contains("ann is here, and would lose"), "{refused:?}");
+    assert!(refused.err.contains(&format!("comity restore {name} --force")), "{refused:?}");
+    assert_eq!(place.server(), server, "it goes on");
+    let done = place.run(&["restore", name, "--force"]);
+    assert!(done.code == 0 && done.out.ends_with("start the server with: comity up\n"), "{done:?}");
 }

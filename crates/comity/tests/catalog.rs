@@ -6,6 +6,8 @@ mod calls;
 mod doors;
 #[path = "catalog/keep.rs"]
 mod keep;
+#[path = "catalog/late.rs"]
+mod late;
 #[path = "catalog/more.rs"]
 mod more;
 #[path = "catalog/normal.rs"]
@@ -47,6 +49,7 @@ fn play(door: Door) -> Vec<Option<Answer>> {
     let is_tool = |entry: &CatalogEntry| entry.audience != Audience::Internal;
     let ask = |step: Step| {
         let entry = entry(&step);
+        stage.prepare(entry);
         stage.asker = if step.is_humans { human.clone() } else { stage.lead.clone() };
         Some(match door {
             Door::Socket => stage.by_socket(entry, &step.input),
@@ -119,6 +122,18 @@ fn every_operation_works_and_some_are_refused() {
     assert!(answers.iter().flatten().filter(|answer| answer.is_error).count() >= 7);
 }
 
+/// What the kept log of a release has besides the operations; `cargo xtask keep-log` plays both.
+#[test]
+fn what_is_seldom_happens() {
+    let place = Stage::new().place;
+    keep::play_rest(&place);
+    for action in ["agent_process_known", "permission_lapsed", "slot_asked", "move_undone", "unlocked_write"]
+    {
+        assert!(!place.log_of(action).is_empty(), "{action}");
+    }
+    place.json(&["log", "verify"]);
+}
+
 #[test]
 fn a_repeated_call_gets_its_answer_again() {
     let mut stage = Stage::new();
@@ -126,6 +141,7 @@ fn a_repeated_call_gets_its_answer_again() {
     let mut wrong = Vec::new();
     for (number, step) in scenario().into_iter().enumerate() {
         let entry = entry(&step);
+        stage.prepare(entry);
         stage.asker = if step.is_humans { human.clone() } else { stage.lead.clone() };
         let key = format!("step {number}");
         let ask = || stage.by_socket_with_key(entry, &step.input, Some(&key));

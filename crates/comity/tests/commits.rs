@@ -27,6 +27,23 @@ fn write(place: &Place, path: &str, text: &str) {
 }
 
 #[test]
+fn a_commit_that_is_on_no_branch_is_warned_of() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.git(&["checkout", "--quiet", "--detach"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    write(&place, "src/a.rs", "fn changed() {}\n");
+    let made = place.json_as(&ann, &["commit", "-m", "Change a"]);
+    let commit = made["commit"].as_str().expect("a commit");
+    let warning = made["warnings"][0].as_str().expect("a warning");
+    assert!(warning.ends_with(&format!("keep it with: git branch NAME {commit}")), "{made}");
+    place.git(&["branch", "kept", commit]);
+    place.git(&["checkout", "--quiet", "kept"]);
+    write(&place, "src/a.rs", "fn changed_again() {}\n");
+    assert_eq!(place.json_as(&ann, &["commit", "-m", "Again"])["warnings"], json!([]));
+}
+
+#[test]
 fn only_what_is_locked_and_changed_is_committed() {
     let place = Place::new();
     let ann = place.join(&["ann"]);

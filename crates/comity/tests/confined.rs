@@ -1,5 +1,9 @@
 //! Shell commands that run where what others hold is read-only: nothing gets through, and nothing else changes.
 
+#[path = "confined/client_plans.rs"]
+mod client_plans;
+#[path = "confined/client_shells.rs"]
+mod client_shells;
 #[path = "confined/clients.rs"]
 mod clients;
 #[path = "confined/commands.rs"]

@@ -68,7 +68,10 @@ fn settings_that_do_not_count_yet_are_noticed() {
     assert!(refused.err.contains("new settings count after: comity restart"), "{refused:?}");
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    check(&ran, "settings", "warn", &["comity.toml changed since the server started", "comity restart"]);
+    check(&ran, "settings", "warn", &["changed since the server started", "pools.build", "comity restart"]);
+    place.set("");
+    check(&place.run(&["doctor"]), "settings", "ok", &[]);
+    place.set("[pools.build]\ncapacity = 1\n");
     assert_eq!(place.run(&["down"]).code, 0);
     check(&place.run(&["doctor"]), "settings", "ok", &[]);
     assert_eq!(place.run(&["lease", "build"]).code, 0);

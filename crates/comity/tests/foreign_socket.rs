@@ -9,7 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{Place, Ran, is_root, skip};
+use support::{Place, Ran, beside, is_root, skip};
 
 const NOBODY: u32 = 65_534;
 const PAYLOAD: &str = r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write",
@@ -44,9 +44,25 @@ fn clients(place: &Place) -> Vec<(Command, Option<&'static str>)> {
         (with_token(place.comity(&["hook", "claude"])), Some(PAYLOAD)),
         (open(place.comity(&["hook", "claude"])), Some(PAYLOAD)),
         (with_token(place.comity(&["hook", "check", "src/a.rs"])), None),
+        // The programs that hooks and shells start, as they are shipped. A server that says that nothing is held is worth most
+        // to these.
+        (with_token(shipped(place, "comity-hook", &["claude"])), Some(PAYLOAD)),
+        (open(shipped(place, "comity-hook", &["claude"])), Some(PAYLOAD)),
+        (with_token(shipped(place, "comity-confine", RAN)), None),
+        (open(with_token(shipped(place, "comity-confine", RAN))), None),
+        (with_token(place.comity(&[&["confine"], RAN].concat())), None),
         (place.comity(&["mail", "send", "ann", "-m", "secret"]), None),
         (place.comity(&["mail", "spool", "ann", "-m", "secret"]), None),
     ]
+}
+
+/// A command that shows whether it ran.
+const RAN: &[&str] = &["-c", "touch ran"];
+
+fn shipped(place: &Place, name: &str, words: &[&str]) -> Command {
+    let mut command = place.program(beside(name));
+    command.args(words);
+    command
 }
 
 fn run(command: &mut Command, input: Option<&str>) -> Ran {
@@ -71,6 +87,7 @@ fn check(place: &Place, listener: &UnixListener, expected: &str) {
         if input.is_some() {
             assert_eq!(ran.code, 2, "a hook that can't ask says no: {ran:?}");
         }
+        assert!(!place.repo.join("ran").exists(), "{command:?} ran what it could not ask about: {ran:?}");
         let said = format!("{}{}", ran.out, ran.err);
         assert!(said.contains(expected), "{command:?}: {said}");
         assert!(listener.accept().is_err(), "{command:?} called somebody else");

@@ -115,6 +115,9 @@ fn an_agent_is_told_how_much_waits_after_every_command() {
     assert!(place.run_as(&ann, &["locks"]).err.contains("1 thing is waiting for you: comity inbox"));
     assert_eq!(place.json_as(&ann, &["status"])["inbox"], 1);
     assert_eq!(place.json_as(&ann, &["agent", "list"])["inbox"], 1);
+    let read = place.run_as(&ann, &["mail", "read"]);
+    assert!(read.out.contains("hello") && !read.err.contains("comity inbox"), "it is read: {read:?}");
+    assert!(!place.run_as(&ann, &["locks"]).err.contains("comity inbox"), "nothing waits any more");
 }
 
 /// A program that writes down what the desktop would show.

@@ -261,3 +261,23 @@ fn a_pool_follows_its_settings_at_the_next_start() {
     let full = place.run_as(&ann, &["lease", "gpu", "--json"]).refusal();
     assert_eq!(full["message"], "POOL_FULL: Pool \"gpu\" is full (2/1)");
 }
+
+#[test]
+fn the_pools_of_a_project_are_in_its_file() {
+    let place = Place::new();
+    std::fs::write(place.repo.join("comity.toml"), "[pools.build]\ncapacity = 1\n").expect("written");
+    let ann = place.join(&["ann"]);
+    let leased = place.json_as(&ann, &["lease", "build"]);
+    assert_eq!(leased["lease"]["pool"], "build", "{leased}");
+    let full = place.run(&["lease", "build", "--json"]).refusal();
+    assert_eq!(full["code"], "pool_full", "{full}");
+    let settings = place.run(&["settings"]).out;
+    assert!(settings.contains("pools.build.capacity") && settings.contains("comity.toml"), "{settings}");
+    assert!(place.run(&["doctor"]).out.contains("comity.toml is in order"));
+    // It is the project's after a restart, too.
+    place.json(&["restart"]);
+    assert_eq!(place.json(&["leases"])["pools"][0]["capacity"], 1);
+    std::fs::write(place.repo.join("comity.toml"), "[pools.build]\ncapacity = 0\n").expect("written");
+    let doctor = place.run(&["doctor"]).out;
+    assert!(doctor.contains("pools.build: the capacity is 0"), "{doctor}");
+}

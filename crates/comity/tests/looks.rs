@@ -34,12 +34,11 @@ fn whoever_waits_and_whoever_is_blocked_are_told_apart_everywhere() {
     assert!(shown.contains("waits for src/a.rs (ann, "), "{shown}");
     assert!(place.run(&["status"]).out.contains("bob waits for src/a.rs (ann, "));
     let why = place.run(&["why", "bob"]).out;
-    assert!(
-        why.contains("bob waits for src/a.rs") && why.contains("ann waits for an answer of you"),
-        "{why}"
-    );
+    assert!(why.contains("bob waits for src/a.rs") && why.contains("ann waits for your answer to"), "{why}");
     let path = place.json(&["why", "src/a.rs"]);
     assert_eq!((&path["kind"], &path["links"][0]["who"]), (&"path".into(), &"ann".into()), "{path}");
+    std::fs::create_dir_all(place.repo.join("src")).expect("made");
+    std::fs::write(place.repo.join("src/free.rs"), "// free\n").expect("written");
     assert_eq!(place.run(&["why", "src/free.rs"]).out.trim(), "src/free.rs is free");
 }
 
@@ -136,4 +135,93 @@ fn what_was_changed_for_a_task_is_what_its_worker_committed_meanwhile() {
         .map(|commit| commit["subject"].as_str().expect("a subject"))
         .collect();
     assert_eq!(subjects, ["Parser", "Parser with a test"], "{diff}");
+}
+
+#[test]
+fn why_says_what_there_is_not_and_what_became_of_whoever_ended() {
+    let place = Place::new();
+    place.set("[pools.build]\ncapacity = 1\n");
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    let why = |subject: &str| place.run(&["why", subject]);
+    std::fs::create_dir_all(place.repo.join("src")).expect("made");
+    std::fs::write(place.repo.join("src/a.rs"), "// here\n").expect("written");
+    let nothing = why("nobody");
+    assert_eq!(nothing.code, 3, "{nothing:?}");
+    assert!(nothing.err.contains("there is no path, task or agent nobody"), "{nothing:?}");
+    assert!(why("src/a.rs").out.contains("src/a.rs is free"), "it exists");
+    place.json_as(&ann, &["lock", "not/there.rs"]);
+    assert!(why("not/there.rs").out.contains("locked by ann"), "{:?}", why("not/there.rs"));
+    place.json_as(&ann, &["decide", "Use tabs", "--needs-confirmation"]);
+    assert!(why("d1").out.contains("waits for you to confirm it"), "{:?}", why("d1"));
+    place.run_as(&ann, &["ask", "Bash", r#"{"command": "make"}"#, "--by-mail"]);
+    assert!(why("p1").out.contains("ann asks for Bash: make; it waits for you"), "{:?}", why("p1"));
+    assert!(why("ann").out.contains("ann waits for your answer to Bash: make"), "{:?}", why("ann"));
+    place.json_as(&ann, &["lease", "build"]);
+    let mut waiting = place.comity_as(&bob, &["lease", "build", "--wait", "60s"]).spawn().expect("it waits");
+    eventually("bob waits", || why("bob").out.contains("bob waits for a lease of build"));
+    assert!(why("bob").out.contains("ann has a lease of build"), "{:?}", why("bob"));
+    let build = why("build").out;
+    assert!(build.contains("ann has lease 1 of build") && build.contains("bob waits for one"), "{build}");
+    place.json_as(&ann, &["agent", "bye"]);
+    assert!(waiting.wait().expect("it ends").success());
+    assert!(why("ann").out.starts_with("ann completed "), "{:?}", why("ann"));
+}
+
+#[test]
+fn a_lock_does_not_count_its_own_holder_as_waiting() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.json_as(&bob, &["lock", "src/c.rs"]);
+    let mut waiting = place.comity_as(&bob, &["lock", "src/", "--wait", "60s"]).spawn().expect("it waits");
+    let waiters = |path: &str| {
+        let list = place.json(&["locks"]);
+        let locks = list["locks"].as_array().expect("locks").iter();
+        locks.clone().find(|lock| lock["path"] == path).expect("a lock")["waiting"].clone()
+    };
+    eventually("bob waits", || waiters("src/a.rs") == 1);
+    assert_eq!(waiters("src/c.rs"), 0, "bob waits for ann, not for itself");
+    place.json_as(&ann, &["unlock", "--all"]);
+    assert!(waiting.wait().expect("it ends").success());
+}
+
+#[test]
+fn what_was_handed_over_is_shown_wherever_it_is_dirty() {
+    let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
+    let bob = place.join(&["bob"]);
+    place.json_as(&bob, &["worktree", "add", "own"]);
+    std::fs::create_dir_all(place.repo.join("src")).expect("made");
+    place.json(&["lock", "src/handed.rs"]);
+    std::fs::write(place.repo.join("src/handed.rs"), "// half done\n").expect("written");
+    place.json(&["handover", "src/handed.rs", "--to", "bob"]);
+    place.json_as(&bob, &["lock", &place.repo.join("src/whole.rs").display().to_string()]);
+    std::fs::write(place.repo.join("src/whole.rs"), "// half done\n").expect("written");
+    for words in [["diff", "bob"], ["show", "bob"]] {
+        let shown = place.run(&words).out;
+        assert!(shown.contains("src/handed.rs") && shown.contains("src/whole.rs"), "{words:?}: {shown}");
+    }
+}
+
+#[test]
+fn the_log_of_a_repository_has_nothing_of_others() {
+    let place = Place::new();
+    let other = place.dir().join("api");
+    place.git(&["init", "--quiet", &other.display().to_string()]);
+    let in_other = |words: &[&str], agent: Option<&crate::support::Agent>| {
+        let mut command = match agent {
+            Some(agent) => place.comity_as(agent, words),
+            None => place.comity(words),
+        };
+        crate::support::Ran::of(command.current_dir(&other).output().expect("it runs"))
+    };
+    let ann = crate::support::Agent::of(&in_other(&["agent", "join", "ann", "--json"], None).json());
+    in_other(&["lock", "left.rs"], Some(&ann));
+    std::fs::write(other.join("left.rs"), "// half done\n").expect("written");
+    in_other(&["agent", "bye"], Some(&ann));
+    eventually("it was looked at", || !place.log_of("lock_orphaned").is_empty());
+    let here = place.run(&["log"]).out;
+    assert!(!here.contains("left.rs"), "{here}");
+    let all = place.run(&["log", "--all-projects"]).out;
+    let left = all.lines().find(|line| line.contains("lock_orphaned")).expect("a line");
+    assert!(left.ends_with("  in api"), "{all}");
 }

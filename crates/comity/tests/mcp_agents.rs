@@ -4,6 +4,7 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
+use comity_app::wording::REFUSED;
 use serde_json::json;
 use support::mcp::Mcp;
 use support::{Agent, Place, eventually};
@@ -116,6 +117,61 @@ fn what_comes_as_data_is_as_its_schema_says() {
     assert_eq!(support::schema::misfit(&schema, data), None, "{result}");
     assert_eq!((&data["youHaveReservation"], &data["yourTabCount"]), (&json!(false), &json!(0)), "{result}");
     assert!(result["content"][0]["text"].as_str().is_some_and(|text| !text.is_empty()), "{result}");
+}
+
+#[test]
+fn mail_is_in_results_that_come_as_data_too() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    let write = |letter| drop(place.json_as(&bob, &["mail", "send", "ann", "-m", letter]));
+    let params = json!({ "name": "firefox_get_slot_requests", "arguments": {} });
+    let mut mcp = Mcp::start(&mut place.comity_as(&ann, &["mcp", "--browser"]));
+    write("leave src/a.rs");
+    let result = mcp.ask("tools/call", &params);
+    let text = result["structuredContent"]["text"].as_str().expect("words");
+    assert!(text.contains("| leave src/a.rs"), "some clients show nothing else: {result}");
+    write("leave src/b.rs");
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let token = Some(ann.token.as_str());
+    let said = support::http::request(&place, token, "POST", "/mcp?tools=browser", Some(&call)).json();
+    let text = said["result"]["structuredContent"]["text"].as_str().expect("words");
+    assert!(text.contains("| leave src/b.rs"), "{said}");
+}
+
+#[test]
+fn what_has_no_tool_of_its_own_is_called_by_its_name() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let mut mcp = mcp(&place, &ann);
+    let told = mcp.call("call", &json!({ "operation": "worktree_add", "input": { "slug": "login" } }));
+    assert!(!told.is_error && told.text.contains("comity/login"), "{}", told.text);
+    let told = mcp.call("call", &json!({ "operation": "why", "input": { "path": "src/a.rs" } }));
+    assert!(told.is_error && told.text.contains("it needs subject"), "{}", told.text);
+    assert!(mcp.call("call", &json!({})).text.contains("\nworktree_add("), "it lists what there is");
+}
+
+#[test]
+fn a_refused_task_update_says_how_to_do_it_with_tools() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let mut mcp = mcp(&place, &ann);
+    mcp.call("TaskCreate", &json!({ "title": "Write the parser", "id": "parser" }));
+    let told = mcp.call("next", &json!({}));
+    assert!(told.text.contains(r#"answer(entry="parser", answer="start")"#), "{}", told.text);
+    mcp.call("TaskUpdate", &json!({ "id": "parser", "owner": "me" }));
+    let told = mcp.call("TaskUpdate", &json!({ "id": "parser", "status": "completed" }));
+    assert!(
+        told.is_error && told.text.contains(r#"TaskUpdate(id="parser", status="running")"#),
+        "{}",
+        told.text
+    );
+    mcp.call("TaskUpdate", &json!({ "id": "parser", "status": "running" }));
+    let told = mcp.call("TaskUpdate", &json!({ "id": "parser", "status": "completed" }));
+    let how = r#"TaskUpdate(id="parser", status="done", evidence="TEXT")"#;
+    assert!(told.is_error && told.text.contains(how), "{}", told.text);
+    let told = mcp.call("TaskUpdate", &json!({ "id": "parser", "state": "done" }));
+    assert!(told.text.starts_with(&format!("{REFUSED}TaskUpdate() can't read its input: ")), "{}", told.text);
+    assert!(told.text.contains("it needs id, and takes ") && !told.text.contains("comity "), "{}", told.text);
 }
 
 #[test]

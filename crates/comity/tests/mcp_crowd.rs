@@ -57,6 +57,17 @@ fn programs_of_one_name_that_start_at_once_all_get_in() {
 }
 
 #[test]
+fn a_client_that_only_a_runtime_shows_is_called_what_it_calls_itself() {
+    let place = Place::new();
+    let program = place.dir().join("node");
+    place.copy_program("/bin/sh", &program);
+    let mut node = place.program(&program);
+    let mut mcp = Mcp::start(node.args(["-c", "$comity mcp; :"]).env("comity", BINARY));
+    assert_eq!(live(&place), BTreeSet::from(["test".to_owned()]));
+    assert!(!mcp.call("locks", &json!({})).is_error);
+}
+
+#[test]
 fn several_of_one_program_that_start_at_once_are_one_agent() {
     for _ in 0..ROUNDS {
         let place = Place::new();

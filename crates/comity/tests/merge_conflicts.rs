@@ -58,10 +58,29 @@ fn a_conflict_is_shown_and_finished_as_its_words_say() {
     let conflict = ConflictPlace::new();
     let refused = conflict.merge();
     assert_eq!(refused.code, 3, "{refused:?}");
-    let parts =
-        ["by bob (\"Logout\") and by ann (\"Login\")", "| <<<<<<<", "logout()", "login()", "git merge main"];
+    let parts = [
+        "by bob (\"Logout\") and by ann (\"Login\")",
+        "| <<<<<<< main",
+        ">>>>>>> comity/login",
+        "logout()",
+        "login()",
+        "git merge main",
+    ];
     for part in parts {
         assert!(refused.err.contains(part), "{part}: {}", refused.err);
+    }
+    let entry = &conflict.place.json_as(&conflict.ann, &["inbox"])["entries"][0];
+    assert_eq!(
+        (&entry["entry"], &entry["answers"][0]["command"]),
+        (&"merge-login".into(), &"comity worktree merge login".into())
+    );
+    assert!(
+        entry["what"].as_str().is_some_and(|what| what.contains("conflicts with main in src/a.rs")),
+        "{entry}"
+    );
+    assert_eq!(conflict.place.json_as(&conflict.bob, &["inbox"])["count"], 0);
+    for mark in ["| <<<<<<< main\n", "| >>>>>>> comity/login\n"] {
+        assert!(refused.err.contains(mark), "people know branches, not commits: {}", refused.err);
     }
     assert_eq!(conflict.git(&["merge", "main"]).code, 1, "it conflicts");
     // Not before it is locked and resolved.
@@ -85,6 +104,7 @@ fn a_conflict_is_shown_and_finished_as_its_words_say() {
     let merged = conflict.merge();
     assert_eq!(merged.code, 0, "{merged:?}");
     assert!(conflict.place.log_of("file_commit").len() >= 3);
+    assert_eq!(conflict.place.json_as(&conflict.ann, &["inbox"])["count"], 0, "it is merged");
 }
 
 #[test]

@@ -4,10 +4,11 @@
 mod support;
 
 use std::io::{Read, Write};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use support::mcp::Mcp;
-use support::{Agent, HUMAN, PATIENCE, Place, eventually, has_ended};
+use support::{Agent, BINARY, HUMAN, PATIENCE, Place, eventually, has_ended, lacks_firefox, skip};
 
 /// A place whose server panics where a test says.
 fn place() -> (Place, std::path::PathBuf) {
@@ -33,7 +34,7 @@ fn followed(place: &Place, up_to: u64) -> Vec<u64> {
 }
 
 /// Panics there while this command runs; gives the server that it ended.
-fn panic_during(place: &Place, file: &std::path::Path, at: &str, command: &[&str]) -> support::Ran {
+fn panic_during(place: &Place, file: &Path, at: &str, command: &[&str]) -> support::Ran {
     let server = place.server().expect("a server");
     let _follower = place.follow();
     std::fs::write(file, at).expect("planted");
@@ -186,25 +187,32 @@ fn a_question_that_ends_every_server_by_a_signal_is_not_asked_for_ever() {
     }
 }
 
-/// What makes a thread do something.
-type Wake = fn(&Place, &Agent);
-
 /// Panics on this thread once it does something; all else goes on with the next server.
-fn check_thread(at: &str, wake: Wake) {
+fn check_thread(at: &str, wake: impl FnOnce(&Place, &Agent)) {
     let (place, file) = place();
     place.set("[browser]\npath = \"/nowhere/firefox\"\n[inbox]\nnotify = true\n");
-    let ann = place.join(&["ann"]);
+    check_thread_in(&place, &file, at, wake);
+}
+
+/// The same, in this place.
+fn check_thread_in(place: &Place, file: &Path, at: &str, wake: impl FnOnce(&Place, &Agent)) {
+    let (ann, zoe) = (place.join(&["ann"]), place.join(&["zoe"]));
     place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut log = place.follow_on();
+    let waiting = place.start(&mut place.comity_as(&zoe, &["lock", "src/a.rs", "--wait", "60s", "--json"]));
+    log.until_action("wait_started");
     let server = place.server().expect("a server");
-    std::fs::write(&file, at).expect("planted");
-    wake(&place, &ann);
+    std::fs::write(file, at).expect("planted");
+    wake(place, &ann);
     assert!(has_ended(server, PATIENCE), "{at}: the server goes on after a panic");
     let next = place.json_as(&ann, &["lock", "src/b.rs"]);
     assert_eq!(next["locks"][0]["path"], "src/b.rs", "{at}");
     let held = place.json(&["locks", "src/a.rs"]);
     assert_eq!(held["locks"][0]["holder"], "ann", "{at}: {held}");
     assert!(!file.exists(), "{at}: the plant was hit");
-    is_whole(&place, at);
+    place.json_as(&ann, &["unlock", "src/a.rs"]);
+    assert_eq!(waiting.finish().json()["locks"][0]["path"], "src/a.rs", "{at}: who waited is served");
+    is_whole(place, at);
 }
 
 /// Runs a command to whatever end: the server that takes it may be gone before, during or after it.
@@ -272,6 +280,53 @@ fn a_panic_on_a_thread_of_the_browser_or_of_http_ends_the_server() {
     check_thread("browser-start", open_a_tab);
     check_thread("http", ask_over_http);
     check_thread("http call", ask_over_http);
+}
+
+#[test]
+fn a_panic_on_the_thread_that_reads_from_firefox_costs_no_tab() {
+    if lacks_firefox("a_panic_on_the_thread_that_reads_from_firefox_costs_no_tab") {
+        return;
+    }
+    let (place, file) = place();
+    place.set("[browser]\nschemes = [\"data\", \"about:blank\"]\n");
+    let tess = place.join(&["tess"]);
+    let open = || place.json_as(&tess, &["tab", "open", "data:text/html,<input id=q>"])["tabId"].to_string();
+    let (kept, closed) = (open(), open());
+    place.json_as(&tess, &["tab", "type", &kept, "half", "--selector", "#q"]);
+    let firefox =
+        || std::fs::read_to_string(place.home.join("firefox/comity-firefox.json")).expect("a Firefox");
+    let before = firefox();
+    // Firefox tells that the tab is gone.
+    check_thread_in(&place, &file, "firefox reader", |place, _| {
+        run(place, &tess, &["tab", "close", &closed])
+    });
+    let typed = place.json_as(&tess, &["tab", "evaluate", &kept, "document.querySelector('#q').value"]);
+    assert_eq!(typed["value"], "half", "the page is the same one");
+    assert_eq!(firefox(), before, "it is the same Firefox");
+    assert_eq!(place.json(&["tab", "list"])["tabs"].as_array().expect("tabs").len(), 1);
+    assert_eq!(place.log_of("slot_freed").len(), 1, "closed once");
+}
+
+/// Starts the server where the kernel tells nobody of moved files; whether that can be had here.
+fn is_up_without_inotify(place: &Place) -> bool {
+    let mut unshare = place.program("unshare");
+    unshare.args(["--user", "--map-root-user", "sh", "-c"]);
+    unshare.arg("echo 0 >/proc/sys/user/max_inotify_instances && exec \"$0\" up").arg(BINARY);
+    unshare.env("COMITY_TOKEN", HUMAN).output().is_ok_and(|done| done.status.success())
+}
+
+#[test]
+fn a_panic_on_the_thread_that_looks_after_the_state_directory_ends_the_server() {
+    let (place, file) = place();
+    if !is_up_without_inotify(&place) {
+        return skip("a_panic_on_the_thread_that_looks_after_the_state_directory", "no user namespaces here");
+    }
+    let server = place.server().expect("a server");
+    let threads = std::fs::read_dir(format!("/proc/{server}/task")).expect("threads").flatten();
+    let names = threads.map(|thread| std::fs::read_to_string(thread.path().join("comm")).expect("a name"));
+    assert!(names.into_iter().any(|name| name == "ownership\n"), "it looks by itself");
+    // It looks twice a second, whatever happens.
+    check_thread_in(&place, &file, "ownership", |_, _| {});
 }
 
 #[test]

@@ -116,9 +116,16 @@ fn too_many_nested_programs_are_nobody() {
         "if [ \"$1\" = 0 ]; then shift; \"$@\"; else n=$(($1-1)); shift; sh \"$0\" $n \"$@\"; fi; exit $?\n",
     )
     .expect("written");
-    let said = ann.run(&format!("sh {} 70 {BINARY} mode ann full", nest.display()));
-    assert!(said.contains("more than 64 programs are nested"), "{said}");
-    nothing_was_decided(&place);
+    // Nor by a token of the person, or of another agent.
+    let cat = place.join(&["cat"]);
+    for token in ["", HUMAN, &cat.token] {
+        let set = if token.is_empty() { String::new() } else { format!("COMITY_TOKEN={token} ") };
+        for wish in ["mode ann full", "agent limit 12", "release src/b.rs"] {
+            let said = ann.run(&format!("{set}sh {} 70 {BINARY} {wish}", nest.display()));
+            assert!(said.contains("more than 64 programs are nested"), "{set}{wish}: {said}");
+        }
+        nothing_was_decided(&place);
+    }
 }
 
 #[test]
@@ -196,7 +203,10 @@ fn a_person_at_a_terminal_is_present_and_a_script_needs_a_token() {
     assert_eq!(with_token(&["token", "revoke", "deploy"]).code, 0);
     assert_eq!(with_token(&["agent", "limit", "8"]).code, 3, "worthless");
     let said = terminal.types(&place, &format!("{BINARY} status"));
-    assert!(said.contains("was it you?"), "what the script did is shown: {said}");
+    assert!(
+        said.contains("was it you?") && said.contains("comity places"),
+        "what the script did is shown: {said}"
+    );
     assert!(!terminal.types(&place, &format!("{BINARY} agent list")).contains("was it you?"), "once");
 }
 
@@ -230,6 +240,8 @@ fn a_passphrase_makes_terminals_prove_themselves() {
     }
     let place = Place::new();
     place.json(&["up"]);
+    let removed = place.run(&["passphrase", "--remove"]);
+    assert!(removed.code == 0 && removed.out == "no passphrase was set\n", "{removed:?}");
     let input = serde_json::json!({ "passphrase": "correct horse" });
     let set = http::request(&place, Some(HUMAN), "POST", "/api/passphrase", Some(&input));
     assert_eq!(set.status, 200, "{set:?}");

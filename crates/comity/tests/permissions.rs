@@ -4,6 +4,8 @@
 mod by_mail;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
+#[path = "permissions/teams.rs"]
+mod teams;
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -14,6 +14,7 @@ use support::{Agent, Place, Ran};
 const GIT: &str = r#"#!/bin/sh
 case " $* " in
     *" stash push "*)
+        echo >> DIR/calls
         if [ -e DIR/before ]; then mv DIR/before DIR/began; . DIR/began; fi
         if [ -e DIR/after ]; then mv DIR/after DIR/ended; 'REAL' "$@"; . DIR/ended; fi ;;
 esac
@@ -129,6 +130,26 @@ fn killed_after_the_stash_the_repeated_call_names_the_ref() {
         assert_eq!(read(&place, "src/a.rs"), "half done\n");
         assert_eq!(place.json(&["locks"])["locks"], json!([]));
     }
+}
+
+#[test]
+fn a_git_that_outlived_its_server_is_waited_for() {
+    let (place, git) = stage();
+    let ann = place.join(&["ann"]);
+    leave_work(&place, &ann, &["src/a.rs"]);
+    let first = place.server();
+    let wait = format!("kill -9 $PPID; while [ ! -e {}/go ]; do sleep 0.05; done\n", git.display());
+    fs::write(git.join("before"), wait).expect("planted");
+    let rescuing = place.start(&mut place.comity(&["rescue", "src/a.rs", "--json"]));
+    support::eventually("the next server is there", || {
+        place.server().is_some_and(|next| Some(next) != first)
+    });
+    place.json(&["locks"]);
+    fs::write(git.join("go"), "").expect("written");
+    let rescued = rescuing.finish().json();
+    assert_eq!(fs::read_to_string(git.join("calls")).expect("calls").lines().count(), 1, "{rescued}");
+    place.git(&["stash", "apply", "-q", rescued["rescued"][0]["ref"].as_str().expect("a ref")]);
+    assert_eq!(read(&place, "src/a.rs"), "half done\n");
 }
 
 #[test]

@@ -9,8 +9,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::json;
+use support::program::Program;
 use support::wire::Wire;
-use support::{Agent, Place};
+use support::{Agent, BINARY, Place, eventually};
 
 /// Lets a lock of another agent run out, which takes two seconds.
 fn two_seconds_pass(place: &Place) {
@@ -70,6 +71,42 @@ fn an_idle_agent_that_runs_a_command_is_at_work_again() {
     let before = head();
     hook_of(&place, &ann, "PreToolUse", "make");
     assert_eq!(head(), before, "nothing more is written of it");
+}
+
+#[test]
+fn an_agent_is_idle_between_its_turns() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let activity = || place.json(&["agent", "list"])["agents"][0]["activity"].as_str().map(str::to_owned);
+    hook(&place, &ann, "PreToolUse");
+    hook(&place, &ann, "PostToolUse");
+    assert_ne!(activity().as_deref(), Some("idle"));
+    hook(&place, &ann, "Stop");
+    eventually("it is idle", || activity().as_deref() == Some("idle"));
+    hook(&place, &ann, "UserPromptSubmit");
+    assert_eq!(activity().as_deref(), Some("working"), "its person gave it something to do");
+}
+
+#[test]
+fn a_program_that_ends_after_its_turn_has_not_failed() {
+    let place = Place::new();
+    for (name, event, ending) in [("done", "Stop", "exited"), ("crashed", "PreToolUse", "failed")] {
+        let mut program = Program::start(&place, name);
+        let payload = json!({
+            "session_id": name, "cwd": place.repo, "hook_event_name": event, "tool_name": "Bash",
+            "tool_input": { "command": "make" },
+        });
+        let file = place.dir().join(name);
+        fs::write(&file, payload.to_string()).expect("written");
+        program.run(&format!("{BINARY} hook claude < {}", file.display()));
+        drop(program);
+        eventually("it has ended", || {
+            let ends = place.log_of("agent_terminated");
+            let own =
+                ends.iter().find(|end| end["summary"].as_str().is_some_and(|said| said.starts_with(name)));
+            own.is_some_and(|end| end["details"]["ending"] == ending)
+        });
+    }
 }
 
 fn hook(place: &Place, agent: &Agent, event: &str) {

@@ -38,11 +38,13 @@ fn nothing_that_clients_were_told_is_lost() {
     println!("{report}");
     let count =
         |name: &str| report.figures.iter().find(|figure| figure.name == name).map(|one| one.value.clone());
-    assert!(
-        count("acknowledged operations")
-            .is_some_and(|count| count.parse::<u64>().is_ok_and(|count| count > 100))
-    );
-    assert!(count("kills").is_some_and(|count| count.parse::<u64>().is_ok_and(|count| count > 0)));
+    let is_over = |name: &str, least: u64| {
+        count(name).is_some_and(|count| count.parse::<u64>().is_ok_and(|count| count > least))
+    };
+    assert!(is_over("acknowledged operations", 100), "{report}");
+    for name in ["kills", "adopted", "rescued", "worktrees restored", "merges finished"] {
+        assert!(is_over(name, 0), "{name}: {report}");
+    }
     assert_eq!(missed(&report), [""; 0], "{report}");
 }
 

@@ -113,6 +113,21 @@ fn a_write_without_a_lock_is_reported() {
 }
 
 #[test]
+fn settings_of_agent_programs_are_reported_although_git_ignores_them() {
+    let (mut watched, agents) = Watched::by(&["ann"]);
+    watched.write(".gitignore", ".claude/settings.local.json\nother.json\n");
+    watched.place.git(&["add", ".gitignore"]);
+    watched.place.git(&["commit", "--quiet", "--message=ignore"]);
+    watched.reports();
+    watched.write("other.json", "{}");
+    watched.shell_begins(&agents[0]);
+    // The directory is new, and the file in it.
+    watched.write(".claude/settings.local.json", "{}");
+    let report = watched.report();
+    assert_eq!(report["summary"], ".claude/settings.local.json was changed without a lock, probably by ann");
+}
+
+#[test]
 fn the_likely_author_is_named_and_told() {
     let (mut watched, agents) = Watched::by(&["ann", "bob"]);
     let (ann, bob) = (&agents[0], &agents[1]);

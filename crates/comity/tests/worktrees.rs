@@ -76,6 +76,11 @@ fn work_is_merged_without_touching_the_main_checkout() {
     assert_eq!(listed["waiting"], json!([{"target": "main", "command": command}]), "{listed}");
     assert_eq!(place.json(&["status"])["merges"], listed["waiting"]);
     assert_eq!(place.log_of("branch_merged").len(), 1, "it is the same merge");
+    let entry = &place.json(&["inbox"])["entries"][0];
+    assert_eq!((&entry["entry"], &entry["type"]), (&json!("merge-main"), &json!("merge")), "{entry}");
+    assert!(entry["what"].as_str().is_some_and(|what| what.ends_with(command)), "{entry}");
+    assert_eq!(place.json(&["status"])["inbox"], 1);
+    assert_eq!(place.json_as(&ann.agent, &["inbox"])["count"], 0, "the main checkout is yours");
     git(&place, &["merge", "--quiet", "--ff-only", "refs/comity/merged/main"]);
     assert!(place.repo.join("src/new.rs").is_file());
     assert_eq!(place.log_of("branch_merged").len(), 1);
@@ -83,6 +88,7 @@ fn work_is_merged_without_touching_the_main_checkout() {
     assert_eq!(again["state"], "already", "{again}");
     let listed = place.json_as(&ann.agent, &["worktree", "list"]);
     assert_eq!(listed["waiting"], Value::Null, "{listed}");
+    assert_eq!(place.json(&["inbox"])["count"], 0, "it was taken");
 }
 
 #[test]
@@ -210,8 +216,10 @@ fn one_that_a_killed_server_was_bringing_back_is_its_askers() {
     for tree in [&old, &ann] {
         place.json_as(&tree.agent, &["worktree", "remove", "--wait"]);
     }
-    for arguments in [&["worktree", "restore", "ann"][..], &["worktree", "restore"]] {
-        fs::write(&file, "worktree-back").expect("planted");
+    let (named, latest) = (&["worktree", "restore", "ann"][..], &["worktree", "restore"][..]);
+    for (at, arguments) in [("worktree-back", named), ("worktree-back", latest), ("worktree-recorded", named)]
+    {
+        fs::write(&file, at).expect("planted");
         let back = place.json_as(&bob, arguments);
         assert!(!file.exists(), "{arguments:?}: the server was killed");
         assert_eq!((&back["slug"], &back["branch"]), (&json!("ann"), &json!("comity/ann")), "{arguments:?}");

@@ -144,11 +144,7 @@ impl fmt::Display for BookmarkAdded {
             before: "pub mod commits;",
             lines: "pub mod bookmarks;",
         },
-        Edit {
-            path: "crates/comity-core/src/event/types.rs",
-            before: "    (\"branch_merged\"",
-            lines: "    (\"bookmark_added\", \"bookmark:added\"),",
-        },
+        Edit { path: FEATURES, before: "    MailEvent::TYPES,", lines: "    BookmarkEvent::TYPES," },
         Edit { path: WORLD, before: "use crate::control::", lines: "use crate::bookmarks::Bookmarks;" },
         Edit { path: WORLD, before: "    pub agents: Agents,", lines: "    pub bookmarks: Bookmarks," },
         Edit { path: SNAPSHOT, before: "use crate::control::", lines: "use crate::bookmarks::Bookmarks;" },
@@ -180,8 +176,8 @@ impl fmt::Display for BookmarkAdded {
         Edit { path: OPERATIONS, before: "pub mod commits;", lines: "pub mod bookmarks;" },
         Edit {
             path: "crates/comity-app/src/catalog.rs",
-            before: "    locks::OPERATIONS,",
-            lines: "    crate::operations::bookmarks::OPERATIONS,",
+            before: "    (HelpSection::Files, locks::OPERATIONS),",
+            lines: "    (HelpSection::Files, crate::operations::bookmarks::OPERATIONS),",
         },
         Edit {
             path: "crates/comity-sim/src/chance.rs",
@@ -208,7 +204,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::decide::AskResult;
-use crate::event::{Event, EventType, Record, durable};
+use crate::event::{Event, Record, durable, event_types};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::AgentId;
 use crate::limits::BOOKMARKS_MAX;
@@ -241,11 +237,11 @@ impl FeatureAsk for BookmarkAsk {
     }
 }
 
-impl FeatureEvent for BookmarkEvent {
-    fn kind(&self) -> EventType {
-        durable("bookmark_added", "bookmark:added")
-    }
+event_types!(BookmarkEvent {
+    BookmarkEvent::Added { .. } => durable("bookmark_added", "bookmark:added"),
+});
 
+impl FeatureEvent for BookmarkEvent {
     fn apply(&self, world: &mut World, _: &Record) {
         let BookmarkEvent::Added { name } = self;
         world.bookmarks.insert(name.clone());

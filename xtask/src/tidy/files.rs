@@ -7,7 +7,7 @@ use super::source::Source;
 use super::tree::Tree;
 
 /// How the names of files end that belong here.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 17] = [
     "rs",
     "md",
     "toml",
@@ -21,6 +21,7 @@ const KINDS: [&str; 16] = [
     "html",
     "py",
     "sh",
+    "zsh",
     "svg",
     "tsv",
     "gitignore",

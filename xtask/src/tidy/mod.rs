@@ -7,6 +7,7 @@ mod files;
 mod hops;
 mod lexer;
 mod machine;
+mod one_place;
 mod phrases;
 mod rings;
 mod shape;
@@ -75,6 +76,7 @@ const RULES: &[Rule] = &[
     Rule { name: "catalog", check: catalog::catalog },
     Rule { name: "operation-names", check: catalog::names },
     Rule { name: "machine-paths", check: machine::paths },
+    Rule { name: "one-place", check: one_place::one_place },
     Rule { name: "file-size", check: machine::sizes },
     Rule { name: "compiled", check: files::compiled },
     Rule { name: "kinds", check: files::kinds },

@@ -79,17 +79,13 @@ pub(super) fn docs(tree: &Tree) -> Vec<Finding> {
                 let next = "a doc comment tells what the name does not, or is left out";
                 found.push(Finding::new(path, at + 1, "a doc comment of one word", next));
             }
-            // What people read as help of a field has to be there.
-            let is_help = text.contains("JsonSchema");
-            let doc = lines.get(at).and_then(|line| line.strip_prefix("/// ")).filter(|_| !is_help);
+            let doc = lines.get(at).and_then(|line| line.strip_prefix("/// "));
             let mut below = source.lines[at + 1..].iter().map(|line| line.code.trim());
             let item = below.find(|code| !code.starts_with("#[")).unwrap_or_default();
             let stands_alone = is_alone(lines.get(at + 1)) && (at == 0 || is_alone(lines.get(at - 1)));
-            if word.is_none()
-                && stands_alone
-                && !public_item(item)
-                && doc.is_some_and(|doc| repeats(doc, item))
-            {
+            // What people read as help of a field has to be there.
+            let is_help = text.contains("JsonSchema") && item.ends_with(',');
+            if word.is_none() && stands_alone && !is_help && doc.is_some_and(|doc| repeats(doc, item)) {
                 let next = "leave it out, or say what the name does not";
                 found.push(Finding::new(path, at + 1, "a doc comment that repeats the name", next));
             }
@@ -124,6 +120,10 @@ fn repeats(doc: &str, item: &str) -> bool {
 fn public_item(code: &str) -> bool {
     let Some(rest) = code.strip_prefix("pub ") else { return false };
     let mut words = rest.split_whitespace().skip_while(|word| ["const", "async", "unsafe"].contains(word));
+    // What is asked for something by its name alone gives that.
+    if ["(&self) ->", "(self) ->"].iter().any(|asks| rest.contains(asks)) {
+        return false;
+    }
     words.next().is_some_and(|kind| ["fn", "struct", "enum", "trait", "union", "type"].contains(&kind))
 }
 
@@ -241,6 +241,7 @@ mod tests {
             impl Lock {
                 /// Whether it covers a path.
                 pub const fn covers(&self) {}
+                pub fn path(&self) -> &Path {}
             }",
             expect![""],
         );
@@ -253,11 +254,15 @@ mod tests {
                 pub path: Path,
             }
 
+            /// The locks.
+            pub struct Locks {}
+
             pub fn covers() {}",
             expect![[r#"
                 crates/a/src/a.rs:1: a public item without a doc comment [docs]
                 crates/a/src/a.rs:2: a doc comment of one word [docs]
-                crates/a/src/a.rs:6: a public item without a doc comment [docs]"#]],
+                crates/a/src/a.rs:6: a doc comment that repeats the name [docs]
+                crates/a/src/a.rs:9: a public item without a doc comment [docs]"#]],
         );
     }
 

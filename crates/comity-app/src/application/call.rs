@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use comity_core::next_call::NextCall;
 use comity_core::{Key, Principal, Refusal};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -16,7 +17,7 @@ use crate::plan::{Change, Changed, Finish, Plan};
 use crate::planted_panic::panic_at;
 use crate::worker_pool::Work;
 
-/// One call of an operation.
+/// What a door asks for, before anything of it is checked.
 #[derive(Default)]
 pub struct OperationCall<'a> {
     pub op: &'a str,
@@ -248,15 +249,31 @@ pub(crate) fn plan<O: Operation>(
     input: CallInput<'_>,
     text: bool,
 ) -> Result<Plan<Rendered>, Failure> {
-    let operation: O = input.read().map_err(|error| {
-        let hint = match entry.command() {
-            words if words.is_empty() => "its input is described at /api/openapi.json".to_owned(),
-            words => format!("its input is described at /api/openapi.json and by: comity {words} --help"),
-        };
-        Refusal::bad_input(format!("{} can't read its input: {error}", entry.name), hint)
-    })?;
+    let operation: O = input.read().map_err(|error| unreadable(entry, &error))?;
     let of_pages = entry.audience == Audience::Browsing;
     operation.plan(app, caller)?.map(move |output| render::<O>(&output, text, of_pages))
+}
+
+/// What is wrong with an input, and what the operation takes instead, in no door's words.
+fn unreadable(entry: &CatalogEntry, error: &serde_json::Error) -> Refusal {
+    let schema = (entry.input)();
+    let needed = |field: &str| {
+        schema["required"].as_array().is_some_and(|fields| fields.iter().any(|needed| needed == field))
+    };
+    let fields = schema["properties"].as_object().into_iter().flat_map(Map::keys);
+    let (must, may): (Vec<&str>, Vec<&str>) = fields.map(String::as_str).partition(|field| needed(field));
+    let all = |what: &str, fields: &[&str]| match fields {
+        [] => None,
+        fields => Some(format!("{what} {}", fields.join(", "))),
+    };
+    let taken: Vec<String> = [all("needs", &must), all("takes", &may)].into_iter().flatten().collect();
+    let hint =
+        if taken.is_empty() { "it takes nothing".into() } else { format!("it {}", taken.join(", and ")) };
+    let call = match entry.audience {
+        Audience::Internal => entry.name.to_owned(),
+        Audience::Agents | Audience::Browsing | Audience::People => NextCall::of(entry.name, []).to_string(),
+    };
+    Refusal::bad_input(format!("{call} can't read its input: {error}"), hint)
 }
 
 fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Result<Rendered, Failure> {

@@ -1,18 +1,22 @@
 //! What a caller has to be told besides the answer.
 
-use crate::catalog::next_call;
-use crate::operations::ledger::ReadLog;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use comity_core::limits::LINEAGES_MAX;
 use comity_core::notices::NoticeAsk;
-use comity_core::people::{PersonAsk, Proof, Unseen};
-use comity_core::{Ask, Principal};
+use comity_core::people::{Origin, Place, Unseen};
+use comity_core::{Ask, Asker, Principal};
 
 use super::Application;
+use crate::catalog::next_call;
+use crate::ledger::{ago, plain};
+use crate::operations::people::ShowNewPlaces;
 
 impl Application {
     /// What waits for the caller, which is told it with this answer.
-    pub(super) fn notices_for(&self, asker: &comity_core::Asker) -> Vec<String> {
+    pub(super) fn notices_for(&self, asker: &Asker) -> Vec<String> {
         let who = asker.who;
-        let (mut notices, mut told) = (self.new_places(asker), false);
+        let (mut notices, mut told) = (Vec::from_iter(self.new_places(asker)), false);
         if let Principal::Agent(id) = who {
             let world = self.engine().world();
             let waiting = world.agents.get(id).map(|agent| &agent.notices[..]).unwrap_or_default();
@@ -27,45 +31,51 @@ impl Application {
         notices
     }
 
-    /// What was done in the human's name from places that were new, for a human who looks; each is
-    /// shown once in a place, until that is one that is older.
-    fn new_places(&self, asker: &comity_core::Asker) -> Vec<String> {
-        let origin = asker.origin.as_ref().filter(|origin| {
-            asker.who == Principal::Human && matches!(origin.proof, Proof::Terminal | Proof::Login)
-        });
-        let Some(origin) = origin else { return vec![] };
-        let place = origin.place();
-        let (notices, up_to) = {
-            let world = self.engine().world();
-            let unseen: Vec<_> = world.people.unseen(&place).collect();
-            let up_to = unseen.last().map(|act| act.seq);
-            (unseen.iter().map(|act| new_place(act)).collect::<Vec<_>>(), up_to)
-        };
-        if let Some(up_to) = up_to {
-            self.engine().tell(asker.clone(), vec![Ask::Person(PersonAsk::Recognise { up_to, place })]);
-            self.engine().wake();
-        }
-        notices
+    /// That somebody acted in the human's name from places that were new: told once in each place, until more is done.
+    /// What it was is shown, and settled, by a command of its own.
+    fn new_places(&self, asker: &Asker) -> Option<String> {
+        let is_human = |origin: &&Arc<Origin>| asker.who == Principal::Human && origin.is_shown_acts();
+        let place = asker.origin.as_ref().filter(is_human)?.place();
+        let world = self.engine().world();
+        let unseen: Vec<&Unseen> = world.people.unseen(&place).collect();
+        let last = unseen.last()?;
+        let count = unseen.iter().map(|act| act.acts()).sum();
+        self.0.told_places.begins_to_tell(place, last.seq).then(|| new_places(count, last))
     }
 }
 
-fn new_place(act: &Unseen) -> String {
-    let at = crate::ledger::date(act.wall_ms);
-    let terminal = act.origin.terminal.as_deref().unwrap_or("no terminal");
-    let window = act.origin.window.map_or("", |_| ", in a window opened since agents came");
-    let left_out = match act.left_out {
-        0 => String::new(),
-        count => format!(
-            " ({count} more before it, too many to list here; see all: {})",
-            next_call::<ReadLog>([("type", "acted_from_new_place".into())])
-        ),
-    };
-    format!(
-        "somebody acted as you from a new place at {at}: {}{window} ({terminal}), {}; was it you? see: {}{left_out}",
-        act.origin.lineage,
-        act.act,
-        next_call::<ReadLog>([])
-    )
+/// Up to which record each place was told of acts from new ones; a restart forgets it.
+#[derive(Default)]
+pub(super) struct ToldPlaces(Mutex<Vec<(Place, u64)>>);
+
+impl ToldPlaces {
+    fn begins_to_tell(&self, place: Place, up_to: u64) -> bool {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = told.iter().position(|(known, _)| *known == place);
+        if before.is_some_and(|at| told[at].1 >= up_to) {
+            return false;
+        }
+        if let Some(at) = before.or((told.len() >= LINEAGES_MAX).then_some(0)) {
+            told.remove(at);
+        }
+        told.push((place, up_to));
+        true
+    }
+}
+
+fn new_places(count: usize, last: &Unseen) -> String {
+    let them = if count == 1 { "it" } else { "them" };
+    format!("{}; was it you? look at {them}: {}", acted_as_you(count, last), next_call::<ShowNewPlaces>([]))
+}
+
+/// `3 things were done as you from new places, the last 2m ago: lock acquired, from tmux > sh > comity`.
+fn acted_as_you(count: usize, last: &Unseen) -> String {
+    let when = ago(crate::clock::wall_ms(), last.wall_ms);
+    let what = format!("{}, from {}", plain(&last.act), last.origin.lineage);
+    match count {
+        1 => format!("something was done as you from a new place, {when}: {what}"),
+        _ => format!("{count} things were done as you from new places, the last {when}: {what}"),
+    }
 }
 
 #[cfg(test)]
@@ -74,20 +84,36 @@ mod tests {
     use crate::wording::Wording;
 
     #[test]
-    fn what_is_not_listed_is_counted() {
-        let notice = |left_out: u32| {
+    fn many_acts_are_one_note() {
+        let unseen = |left_out: u32| -> Unseen {
             let origin = serde_json::json!({ "proof": "terminal", "lineage": "tmux > sh > comity" });
             let act = serde_json::json!({
                 "seq": 7, "wall_ms": 0, "origin": origin, "act": "lock_released", "left_out": left_out,
             });
-            new_place(&serde_json::from_value(act).expect("an act"))
+            serde_json::from_value(act).expect("an act")
         };
-        assert!(notice(0).ends_with(&format!("see: {}", next_call::<ReadLog>([]))), "{}", notice(0));
-        let all = Wording::Commands.spell(&notice(8)).into_owned();
+        let said = |count: usize| Wording::Commands.spell(&new_places(count, &unseen(0))).into_owned();
+        assert!(said(1).starts_with("something was done as you from a new place, "), "{}", said(1));
         assert!(
-            all.contains("8 more before it")
-                && all.contains("see all: comity log --type acted_from_new_place"),
-            "{all}"
+            said(1)
+                .ends_with("lock released, from tmux > sh > comity; was it you? look at it: comity places")
+        );
+        assert!(
+            said(12).starts_with("12 things were done as you from new places, the last "),
+            "{}",
+            said(12)
+        );
+        assert_eq!(unseen(8).acts(), 9, "those that are only in the log count");
+    }
+
+    #[test]
+    fn a_place_is_told_once_of_each_act() {
+        let told = ToldPlaces::default();
+        let place = |name: &str| Place { lineage: name.into(), window: None };
+        let tells = |name: &str, up_to: u64| told.begins_to_tell(place(name), up_to);
+        assert_eq!(
+            [tells("sh", 3), tells("sh", 3), tells("sh", 4), tells("zsh", 4)],
+            [true, false, true, true]
         );
     }
 }

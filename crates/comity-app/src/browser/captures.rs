@@ -36,7 +36,7 @@ impl Captures {
             let problem =
                 format!("MUTEX_BUSY: another picture of tab {slot} has been taken for {} s", WAIT.as_secs());
             let hint = "use firefox_get_page_state, which takes no mutex, or try again".into();
-            return Err(Refusal::Browser { code: "mutex_busy", problem, hint }.into());
+            return Err(Refusal::Driver { code: "mutex_busy", problem, hint }.into());
         }
         taken.insert(slot);
         Ok(Capturing { captures: self, slot })

@@ -16,7 +16,6 @@ use crate::operations::tabs::TabDownloads;
 pub(crate) const DOWNLOADS: &str = "downloads";
 /// Where the pictures of pages are.
 pub(crate) const SCREENSHOTS: &str = "screenshots";
-/// Bytes of one file.
 pub(super) const FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
 /// Files of one agent.
 const FILES_MAX: usize = 50;
@@ -71,7 +70,7 @@ impl BrowserService {
         if let Some(slot) = exact.and_then(|slot| pool.slots().find(|one| one.id == slot)) {
             return Some((slot.id, slot.owner));
         }
-        let is_there = |at: &comity_core::pools::Whereabouts| *at.container == *download.container.0;
+        let is_there = |at: &comity_core::pools::TabLocation| *at.container == *download.container.0;
         let mut near = pool.slots().filter(|slot| slot.at.as_deref().is_some_and(is_there));
         let first = near.next()?;
         near.all(|slot| slot.owner == first.owner).then_some((first.id, first.owner))

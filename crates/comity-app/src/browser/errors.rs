@@ -54,7 +54,7 @@ pub(crate) fn failure(error: BrowserError) -> Failure {
         BrowserError::Invalid { .. } => ("bad_input", "look at what it takes".to_owned()),
         BrowserError::Refused { .. } => ("browser", "look at what it takes".to_owned()),
     };
-    Refusal::Browser { code, problem: told(&error), hint }.into()
+    Refusal::Driver { code, problem: told(&error), hint }.into()
 }
 
 /// What went wrong, with the words of pages marked as such.

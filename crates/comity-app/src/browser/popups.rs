@@ -63,7 +63,7 @@ impl BrowserService {
             let world = app.engine().world();
             world.pools.slot(from).and_then(|(_, slot)| slot.at.as_ref()?.context.clone())
         };
-        let at = comity_core::pools::Whereabouts {
+        let at = comity_core::pools::TabLocation {
             container: tab.container().0.as_str().into(),
             context,
             url: stored_url(&tab.url()).into(),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use comity_browser::adopt::{self, Observed, WantedTab};
 use comity_browser::{Browser, BrowserError, Container, Tab, TabId, Until};
 use comity_core::limits::REASON_BYTES_MAX;
-use comity_core::pools::{Loss, PoolAsk, Slot, SlotId, Whereabouts};
+use comity_core::pools::{Loss, PoolAsk, Slot, SlotId, TabLocation};
 use comity_core::redact::redact_url;
 use comity_core::{Ask, Principal, Refusal, World};
 
@@ -295,9 +295,9 @@ fn gone(id: SlotId) -> Failure {
     Refusal::NotFound { problem, hint }.into()
 }
 
-fn whereabouts(tab: &Tab, context: Option<&str>, url: &str) -> Whereabouts {
+fn whereabouts(tab: &Tab, context: Option<&str>, url: &str) -> TabLocation {
     let container = tab.container().0.as_str().into();
-    Whereabouts { container, context: context.map(Into::into), url: stored_url(url).into() }
+    TabLocation { container, context: context.map(Into::into), url: stored_url(url).into() }
 }
 
 /// An address as the log has it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use comity_browser::policy::{Loopback, Policy};
 use comity_browser::{Browser, BrowserError, BrowserOptions, Display};
-use comity_core::pools::{Slot, Whereabouts};
+use comity_core::pools::{Slot, TabLocation};
 
 use super::running::{CookieJar, RunningBrowser, wanted};
 use super::{BrowserPhase, BrowserService, lock};
@@ -47,6 +47,7 @@ fn begin(app: &Application) -> Result<RunningBrowser, BrowserError> {
     let listening = app.clone();
     let options = options(app, &app.config().browser)?;
     let browser = Browser::attach_or_start(options, move |notice| {
+        panic_at("firefox reader");
         listening.browser().happened(notice);
     })?;
     let running = RunningBrowser::of(browser);
@@ -77,7 +78,7 @@ fn take_over(app: &Application, running: &RunningBrowser) -> Result<(), BrowserE
 
 /// Whose cookies are in the container of a slot. One that was handed over is in the container of who opened it: where
 /// that cannot be told nobody gets it, so that nobody's new tabs have somebody else's cookies.
-fn jar(slot: &Slot, at: &Whereabouts, wanted: &[Slot]) -> CookieJar {
+fn jar(slot: &Slot, at: &TabLocation, wanted: &[Slot]) -> CookieJar {
     let is_own = wanted.iter().all(|other| {
         let there = other.at.as_ref().filter(|there| there.context.is_none());
         there.is_none_or(|there| (other.owner == slot.owner) == (there.container == at.container))

@@ -68,7 +68,7 @@ fn every_word_with_commands_below_it_says_what_they_are_about() {
             assert!(about_group(word).is_some(), "{word}");
         }
     }
-    for (word, _) in GROUPS.iter().copied().flatten() {
+    for (word, _) in super::spelling::GROUPS.iter().copied().flatten() {
         assert!(words_below(word).next().is_some() || *word == "rule", "{word} has no commands");
     }
 }

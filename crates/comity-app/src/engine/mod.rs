@@ -118,6 +118,7 @@ impl Engine {
         on_fence: impl Fn() + Send + Sync + 'static,
     ) -> Engine {
         let head = world.head;
+        comity_git::before_each_turn(published::assert_nobody_looks);
         Engine(Arc::new(EngineState {
             clock,
             published: PublishedWorld::new(world.clone()),

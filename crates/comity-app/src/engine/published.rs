@@ -1,7 +1,8 @@
 //! The world that everybody reads, and a guard against reading it twice at a time.
 //!
 //! A second look waits behind a writer that waits for the first one to end: for ever, on one thread. That needs bad luck,
-//! so debug builds refuse every second look, and every batch that is run under one.
+//! so debug builds refuse every second look, every batch that is run under one, and every wait for a turn: who has that may
+//! look, too.
 
 use std::ops::Deref;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};

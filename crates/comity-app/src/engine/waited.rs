@@ -2,7 +2,7 @@
 
 use comity_core::event::Event;
 use comity_core::limits::HOLDERS_SHOWN_MAX;
-use comity_core::locks::{LockEvent, LockWait, WaitEnding, conflicts};
+use comity_core::locks::{LockEvent, LockRefusal, LockWait, WaitEnding, conflicts};
 use comity_core::pools::{self, PlaceEnding, PoolEvent, SlotId};
 use comity_core::{Fence, Millis, Principal, Record, Refusal, Ticket, Timestamp, World};
 
@@ -58,7 +58,7 @@ impl Waited {
 
     /// What keeps what was waited for from everybody: work that was left in it.
     pub(super) fn orphaned(&self, world: &World, now: Timestamp) -> Refusal {
-        let Refusal::WaitTimedOut { holders, .. } = self.in_vain(world, now) else {
+        let Refusal::Lock(LockRefusal::WaitTimedOut { holders, .. }) = self.in_vain(world, now) else {
             return Refusal::WaitCancelled;
         };
         // What to do is said for the first one.
@@ -66,7 +66,7 @@ impl Waited {
             holders.into_iter().partition(|holder| holder.state == "orphaned");
         let path = holders.first().map(|orphan| orphan.path.clone()).unwrap_or_default();
         holders.extend(others);
-        Refusal::Locked { path, also: vec![], asked: vec![], holders, waiting: 0 }
+        LockRefusal::locked(path, holders, 0)
     }
 
     /// Why the wait was in vain: who still stands in the way.
@@ -78,7 +78,7 @@ impl Waited {
                     conflicts(world, wait.who, project, pattern, mode, HOLDERS_SHOWN_MAX)
                 });
                 let holders = in_the_way.take(HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, now)).collect();
-                Refusal::WaitTimedOut { waited: now.since(wait.since), holders }
+                Refusal::Lock(LockRefusal::WaitTimedOut { waited: now.since(wait.since), holders })
             }
             Waited::Slot { pool, who, since, .. } => match world.pools.get(pool) {
                 Some(pool) => pools::full(world, pool, *who, Some(now.since(*since))),
@@ -143,7 +143,7 @@ pub(super) fn refused(events: &[Event]) -> Option<Refusal> {
     match end {
         WaitEnd::Granted(_) => None,
         WaitEnd::TimedOut | WaitEnd::Orphaned => {
-            Some(Refusal::WaitTimedOut { waited: Millis(0), holders: vec![] })
+            Some(Refusal::Lock(LockRefusal::WaitTimedOut { waited: Millis(0), holders: vec![] }))
         }
         WaitEnd::GivenUp => Some(Refusal::WaitCancelled),
     }

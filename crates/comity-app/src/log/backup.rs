@@ -18,7 +18,7 @@ use super::rows::{self, SCHEMA_VERSION};
 use super::segments::{Segments, visit_lines};
 use super::set_aside::OldFilesDir;
 use super::verify::{Checked, Refold, VerifiedLog, changed};
-use super::witness::{LogHead, Testimony};
+use super::witness::{LogHead, WitnessRecord};
 use super::world_file::read_world;
 use super::written_by::{self, AS_WRITTEN, is_of_older_form};
 use crate::plain_file;
@@ -75,7 +75,7 @@ fn is_empty_file(file: &Path) -> bool {
 fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
     let describe = |error: rusqlite::Error| format!("{}: {error}", path.display());
     // What is written up to here has to be in it.
-    let wanted = Testimony::read(home)?.map(|describe| describe.head(home)).unwrap_or_default();
+    let wanted = WitnessRecord::read(home)?.map(|describe| describe.head(home)).unwrap_or_default();
     let from = proof::open(&proof::path(home))?;
     let segments = Segments::open(&home.join("ledger"))?;
     // One reading for all of it. What is sealed meanwhile is in both.

@@ -13,14 +13,14 @@ use super::replacement;
 use super::rows;
 use super::segments::Segments;
 use super::sqlite::{backlog_bytes, migrate, open_for_writing, version};
-use super::witness::{LogHead, Testimony};
+use super::witness::{LogHead, WitnessRecord};
 use super::written_by;
 
 /// A log that was looked at; nothing of it was changed.
-pub(super) struct Examined {
+pub(super) struct InspectedLog {
     pub(super) connection: Connection,
     pub(super) segments: Segments,
-    pub(super) testimony: Option<Testimony>,
+    pub(super) testimony: Option<WitnessRecord>,
     pub(super) world: World,
     pub(super) chain: Chain,
 }
@@ -31,7 +31,7 @@ pub(super) fn path(home: &Path) -> PathBuf {
 }
 
 /// Why a server cannot go on from a log.
-pub(super) enum Unfit {
+pub(super) enum LogProblem {
     /// Something of it is lost or changed.
     NotWhole(String),
     /// It cannot be used as things are.
@@ -44,7 +44,7 @@ pub fn is_new(home: &Path) -> bool {
         && !path(home).exists()
         && !replacement::is_begun(home)
         && !has_traces(home)
-        && Testimony::read(home) == Ok(None)
+        && WitnessRecord::read(home) == Ok(None)
 }
 
 /// Whether there ever was a log, by what is left beside it: a lost witness makes no directory new.
@@ -74,13 +74,13 @@ pub fn check(home: &Path) -> Result<(), String> {
 }
 
 /// Folds the log of a state directory into its world; one that is not whole is refused, and left as it is.
-pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<Examined, Unfit> {
+pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<InspectedLog, LogProblem> {
     if replacement::is_begun(home) {
-        return Err(Unfit::NotWhole("what was recovered or put back isn't all in its place yet".into()));
+        return Err(LogProblem::NotWhole("what was recovered or put back isn't all in its place yet".into()));
     }
     // First of all: the log may go on meanwhile, and never goes back.
-    let testimony = Testimony::read(home).map_err(Unfit::NotWhole)?;
-    let segments = Segments::open(&home.join("ledger")).map_err(Unfit::Unusable)?;
+    let testimony = WitnessRecord::read(home).map_err(LogProblem::NotWhole)?;
+    let segments = Segments::open(&home.join("ledger")).map_err(LogProblem::Unusable)?;
     let wanted = testimony.map(|said| said.head(home)).unwrap_or_default();
     let last = wanted.seq.max(segments.sealed_up_to());
     let lost = |what: &str| {
@@ -88,7 +88,7 @@ pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<Examined, Unfit
             0 => "there was one: other files of it are here".into(),
             last => format!("record {last} was written"),
         };
-        Err(Unfit::NotWhole(format!("log.db {what}, but {was}")))
+        Err(LogProblem::NotWhole(format!("log.db {what}, but {was}")))
     };
     // Beside a new file SQLite would remove what is left of the old one.
     let was_there = last > 0 || backlog_bytes(home) > 0 || (testimony.is_none() && has_traces(home));
@@ -104,17 +104,17 @@ pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<Examined, Unfit
     written_by::check(&connection).map_err(unfit)?;
     // What a newer program wrote is no damage.
     let not_whole = |problem: String| match written_by::explain(&connection, &problem) {
-        Some(newer) => Unfit::Unusable(newer),
-        None => Unfit::NotWhole(problem),
+        Some(newer) => LogProblem::Unusable(newer),
+        None => LogProblem::NotWhole(problem),
     };
     migrate(&connection).map_err(|problem| match written_by::explain(&connection, &problem) {
-        Some(newer) => Unfit::Unusable(newer),
+        Some(newer) => LogProblem::Unusable(newer),
         None => unfit(problem),
     })?;
     let segments = segments.of_form(written_by::form(&connection).map_err(unfit)?);
     let (mut world, mut chain) = segments.newest_world(patience).map_err(not_whole)?;
     fold(&connection, &segments, (&mut world, &mut chain), wanted).map_err(not_whole)?;
-    Ok(Examined { connection, segments, testimony, world, chain })
+    Ok(InspectedLog { connection, segments, testimony, world, chain })
 }
 
 /// Whether SQLite says this of a file that is damaged.
@@ -123,22 +123,22 @@ pub(super) fn is_damage(problem: &str) -> bool {
 }
 
 /// What SQLite says of a file that is damaged, and of one that it cannot get at.
-fn unfit(problem: String) -> Unfit {
+fn unfit(problem: String) -> LogProblem {
     match is_damage(&problem) {
-        true => Unfit::NotWhole(problem),
-        false => Unfit::Unusable(problem),
+        true => LogProblem::NotWhole(problem),
+        false => LogProblem::Unusable(problem),
     }
 }
 
-impl std::fmt::Display for Unfit {
+impl std::fmt::Display for LogProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Unfit::NotWhole(problem) => write!(
+            LogProblem::NotWhole(problem) => write!(
                 f,
                 "the log is not whole: {problem}; nothing was changed; see what can be kept with: \
                  comity log recover --dry-run, or put a backup back with: comity restore FILE"
             ),
-            Unfit::Unusable(problem) => f.write_str(problem),
+            LogProblem::Unusable(problem) => f.write_str(problem),
         }
     }
 }

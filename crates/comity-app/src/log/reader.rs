@@ -11,7 +11,7 @@ use super::segments::Segments;
 use super::sizes::Sizes;
 use super::sqlite::{backlog_bytes, open_for_writing};
 use super::verify::{self, VerifiedLog};
-use super::witness::{Testimony, Witness};
+use super::witness::{Witness, WitnessRecord};
 use super::{proof, rows};
 use crate::page_size::{PageBudget, PageSize};
 
@@ -78,7 +78,7 @@ impl LogReader {
     /// Proves that the log is as it was written, and goes as far as the witness says and to `head` at least.
     pub fn verify(&self, head: u64) -> Result<VerifiedLog, String> {
         self.sizes.check()?;
-        let testimony = Testimony::read(&self.home)?;
+        let testimony = WitnessRecord::read(&self.home)?;
         verify::verify(self, testimony.map(|said| said.head(&self.home)).unwrap_or_default(), head)
     }
 

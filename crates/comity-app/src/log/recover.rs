@@ -8,13 +8,13 @@ use comity_core::world::Timeouts;
 use rusqlite::Connection;
 
 use super::chain::Chain;
-use super::proof::{self, Unfit, fold};
+use super::proof::{self, LogProblem, fold};
 use super::replacement::{self, NewLog};
 use super::segments::Segments;
 use super::set_aside::OldFilesDir;
 use super::sqlite::{migrate, version};
 use super::verify::{changed, is_same};
-use super::witness::{LogHead, Testimony};
+use super::witness::{LogHead, WitnessRecord};
 use super::written_by;
 
 /// What SQLite writes at a time.
@@ -54,11 +54,11 @@ pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
             None => return Ok(Recovery { kept: found.world.head, ..Recovery::default() }),
             Some((world, _)) => changed(world.head),
         },
-        Err(Unfit::Unusable(problem)) => return Err(problem),
-        Err(Unfit::NotWhole(problem)) => problem,
+        Err(LogProblem::Unusable(problem)) => return Err(problem),
+        Err(LogProblem::NotWhole(problem)) => problem,
     };
     let aside = OldFilesDir::of(home);
-    let written = Testimony::read(home).ok().flatten().map(|said| (said.head(home).seq, said.wall_ms));
+    let written = WitnessRecord::read(home).ok().flatten().map(|said| (said.head(home).seq, said.wall_ms));
     let set_aside = (extent == RecoverMode::Keep).then(|| aside.dir.clone());
     let recovery = Recovery { problem: Some(problem), written, set_aside, ..Recovery::default() };
     if replacement::is_begun(home) {

@@ -15,7 +15,7 @@ use super::proof::{self, fold};
 use super::rows::{self, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
 use super::set_aside::OldFilesDir;
-use super::witness::{LogHead, Testimony, Witness};
+use super::witness::{LogHead, Witness, WitnessRecord};
 use super::witness_names;
 use super::written_by;
 
@@ -132,9 +132,9 @@ pub(super) fn put_in_place(home: &Path, aside: &OldFilesDir) -> Result<World, St
         sync(home)?;
     }
     let (world, head) = read(home, &waiting)?;
-    let testimony = Testimony::read(home).ok().flatten();
+    let testimony = WitnessRecord::read(home).ok().flatten();
     // Fences go on from the old one's.
-    let says = Testimony::of(testimony, home, head, world.fence.0);
+    let says = WitnessRecord::of(testimony, home, head, world.fence.0);
     aside.copy(&witness_names::path(home))?;
     Witness::create(home, says)?.name_again(home);
     fs::remove_dir(&waiting).map_err(|error| format!("{}: {error}", waiting.display()))?;

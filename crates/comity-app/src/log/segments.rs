@@ -23,7 +23,6 @@ use crate::held_dir::HeldDir;
 /// Says that there is a log, though nothing of it is sealed yet and its other files may get lost.
 const BEGUN: &str = "begun";
 
-/// Records in one segment.
 pub const SEGMENT_RECORDS: usize = 10_000;
 
 /// The sealed part of a log; clones see the same files.

@@ -9,14 +9,14 @@ use comity_core::{Event, Fence, Record, World};
 use rusqlite::{Connection, ErrorCode, params};
 
 use super::chain::{Chain, Stored};
-use super::proof::{self, Examined};
+use super::proof::{self, InspectedLog};
 use super::reader::LogReader;
 use super::recover::renew;
 use super::replacement;
 use super::rows::{FROM_VERSION_1, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
 use super::sizes::Sizes;
-use super::witness::{LogHead, Testimony, Witness};
+use super::witness::{LogHead, Witness, WitnessRecord};
 use super::{Durability, Log, LogError};
 
 /// Bytes of the write-ahead log above which a start moves it: servers that are killed again and again would not.
@@ -59,7 +59,7 @@ impl SqliteLog {
             drop(found);
             found = examine()?;
         }
-        let Examined { connection, segments, testimony, world, chain } = found;
+        let InspectedLog { connection, segments, testimony, world, chain } = found;
         replacement::clear(home)?;
         proof::keep_backlog(&connection, false)?;
         if backlog_bytes(home) > BACKLOG_BYTES_AT_START {
@@ -70,7 +70,7 @@ impl SqliteLog {
             let _ = segments.seal_next(&connection);
         }
         let head = LogHead { seq: world.head, hash: chain.0 };
-        let says = Testimony::of(testimony, home, head, world.fence.0);
+        let says = WitnessRecord::of(testimony, home, head, world.fence.0);
         let witness = Witness::open(home, testimony, says)?;
         segments.begin()?;
         witness.name_again(home);

@@ -44,7 +44,7 @@ pub(super) struct LogHead {
 type Mark = [u8; 16];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Testimony {
+pub(super) struct WitnessRecord {
     /// How far the log is on the disk for certain.
     durable: LogHead,
     /// How far it goes as long as the kernel's memory holds.
@@ -71,22 +71,23 @@ pub(super) struct Witness {
 
 #[derive(Debug)]
 struct WitnessState {
-    said: Testimony,
+    said: WitnessRecord,
     /// The slot that holds the last sentence that was synced.
     synced: u64,
     is_dirty: bool,
 }
 
-impl Testimony {
+impl WitnessRecord {
     /// Reads what the witness of a state directory says, if there is one.
-    pub(super) fn read(home: &Path) -> Result<Option<Testimony>, String> {
+    pub(super) fn read(home: &Path) -> Result<Option<WitnessRecord>, String> {
         let Some((path, bytes)) = witness_names::read(home)? else { return Ok(None) };
         let slots = bytes.chunks(SLOT_BYTES as usize).enumerate();
-        let sentences = slots.filter_map(|(slot, bytes)| Testimony::decode(bytes, slot as u64));
+        let sentences = slots.filter_map(|(slot, bytes)| WitnessRecord::decode(bytes, slot as u64));
         match sentences.max_by_key(|said| said.number) {
-            Some(said) => {
-                Ok(Some(Testimony { fences_up_to: said.fences_up_to.max(ceiling::highest(home)), ..said }))
-            }
+            Some(said) => Ok(Some(WitnessRecord {
+                fences_up_to: said.fences_up_to.max(ceiling::highest(home)),
+                ..said
+            })),
             None => Err(format!("{} is not what was written", path.display())),
         }
     }
@@ -100,7 +101,7 @@ impl Testimony {
     ///
     /// Without a witness of its own the log may be an older one that was put back: nobody knows how many fences were given
     /// since, so they leap.
-    pub(super) fn of(found: Option<Testimony>, home: &Path, head: LogHead, fence: u64) -> Testimony {
+    pub(super) fn of(found: Option<WitnessRecord>, home: &Path, head: LogHead, fence: u64) -> WitnessRecord {
         let known = found.map_or(ceiling::highest(home), |found| found.fences_up_to).max(fence);
         let is_own = found.is_some_and(|found| found.is_own(home));
         let fences_up_to = match is_own || (found.is_none() && head.seq == 0) {
@@ -109,7 +110,7 @@ impl Testimony {
             // Its number may change with every mount: there is not room for so many leaps.
             false => known.saturating_add(FENCES_HOP),
         };
-        Testimony { live: head, fences_up_to, ..Testimony::default() }
+        WitnessRecord { live: head, fences_up_to, ..WitnessRecord::default() }
     }
 
     /// Whether it was written to the file that it stands in.
@@ -134,7 +135,7 @@ impl Testimony {
         bytes
     }
 
-    fn decode(bytes: &[u8], slot: u64) -> Option<Testimony> {
+    fn decode(bytes: &[u8], slot: u64) -> Option<WitnessRecord> {
         let (said, check) = bytes.get(..SENTENCE_BYTES)?.split_last_chunk::<32>()?;
         if blake3::hash(said) != *check {
             return None;
@@ -145,7 +146,7 @@ impl Testimony {
         let (durable, live) = (head()?, head()?);
         let (fences_up_to, wall_ms) = (self::number(&mut rest)?, self::number(&mut rest)? as i64);
         let (run, file) = (piece(&mut rest)?, piece(&mut rest)?);
-        Some(Testimony { durable, live, run, file, fences_up_to, wall_ms, number, slot })
+        Some(WitnessRecord { durable, live, run, file, fences_up_to, wall_ms, number, slot })
     }
 }
 
@@ -163,8 +164,8 @@ impl Witness {
     /// Goes on with the witness that was found, or makes one that says this.
     pub(super) fn open(
         home: &Path,
-        found: Option<Testimony>,
-        else_says: Testimony,
+        found: Option<WitnessRecord>,
+        else_says: WitnessRecord,
     ) -> Result<Witness, String> {
         if found.is_some() {
             witness_names::restore_first(home);
@@ -180,7 +181,7 @@ impl Witness {
     }
 
     /// Makes a witness in the place of whatever is there.
-    pub(super) fn create(home: &Path, mut said: Testimony) -> Result<Witness, String> {
+    pub(super) fn create(home: &Path, mut said: WitnessRecord) -> Result<Witness, String> {
         let (path, fresh) = (path(home), home.join("log.witness.unfinished"));
         let mut create = || -> io::Result<Witness> {
             let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).clone();
@@ -197,7 +198,7 @@ impl Witness {
         create().map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    fn at(file: File, said: Testimony, home: &Path) -> io::Result<Witness> {
+    fn at(file: File, said: WitnessRecord, home: &Path) -> io::Result<Witness> {
         let state = WitnessState { synced: said.slot, is_dirty: false, said };
         let (run, home) = (run(home), HeldDir::open(home)?);
         Ok(Witness { home, file, run, state: Mutex::new(state), syncing: Mutex::default() })

@@ -12,6 +12,7 @@ pub mod mail;
 pub mod people;
 pub mod permissions;
 pub mod pools;
+pub mod runs;
 pub mod server;
 pub mod tabs;
 pub mod tasks;

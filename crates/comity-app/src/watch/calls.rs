@@ -39,11 +39,11 @@ pub(super) enum AgentDir {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Calls(Mutex<BTreeMap<AgentId, Heard>>);
+pub(super) struct Calls(Mutex<BTreeMap<AgentId, AgentCalls>>);
 
 /// What is heard of one agent.
 #[derive(Debug, Default)]
-struct Heard {
+struct AgentCalls {
     running: VecDeque<RunningCall>,
     places: BTreeSet<PathBuf>,
     /// Whether its program said that it is about to end.
@@ -143,7 +143,7 @@ impl Calls {
         self.all().retain(|agent, _| live.contains(agent));
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<AgentId, Heard>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<AgentId, AgentCalls>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,8 +8,8 @@ use comity_core::commits::{CommitAsk, UnguardedCommit};
 use comity_core::display::visible;
 use comity_core::paths::overlaps;
 use comity_core::{AgentId, Ask, Fence, PathPattern, Principal, ProjectId};
-use comity_git::{Checkout, NewCommit, NewCommits, Tips};
-use comity_watch::Looked;
+use comity_git::{BranchHeads, Checkout, NewCommit, NewCommits};
+use comity_watch::RefsRead;
 
 use super::roots::TreeProject;
 use super::tips::KeptTips;
@@ -25,7 +25,7 @@ const REPORTED_MAX: usize = 20;
 /// The branches of all projects that are watched.
 #[derive(Debug)]
 pub(super) struct Commits {
-    tips: HashMap<PathBuf, Tips>,
+    tips: HashMap<PathBuf, BranchHeads>,
     moves: HashMap<PathBuf, BranchMove>,
     /// Moves to commits that could not be read: what was known then, by the tips that moved and why.
     unread: HashMap<PathBuf, (BTreeMap<String, String>, BranchMove)>,
@@ -105,12 +105,16 @@ impl Commits {
         app: &Application,
         tree: TreeProject,
         checkout: &Checkout,
-    ) -> Result<Looked, String> {
+    ) -> Result<RefsRead, String> {
         // What Comity moves itself is known as soon as that is done.
         if app.watch().own.is_moving() {
-            return Ok(Looked::Again);
+            return Ok(RefsRead::Again);
         }
         let common_dir = checkout.common_dir();
+        // A merge that waited may have been taken.
+        if app.open_merges().any_waits(tree.project) {
+            app.waiting_merges(tree.project, common_dir);
+        }
         let known = self.moves.remove(common_dir).unwrap_or_default();
         let now = match checkout.tips(GIT_PATIENCE) {
             Ok(now) => now,
@@ -121,11 +125,11 @@ impl Commits {
         };
         let Some(before) = self.tips.get(common_dir).cloned() else {
             self.tips.insert(common_dir.to_owned(), now);
-            return Ok(Looked::Done);
+            return Ok(RefsRead::Done);
         };
         if before == now {
             self.unread.remove(common_dir);
-            return Ok(Looked::Done);
+            return Ok(RefsRead::Done);
         }
         // What was known when the tips moved that could not be read then, and what is known now.
         let (names, of_unread) = self.unread.remove(common_dir).unwrap_or_default();
@@ -135,7 +139,7 @@ impl Commits {
         known.report(app, tree, others.into_iter());
         of_unread.report(app, tree, late.into_iter());
         self.keep(app, checkout, now.but(new.unread.keys(), &before), new.unread, of_unread)?;
-        Ok(Looked::Done)
+        Ok(RefsRead::Done)
     }
 
     /// Remembers where the branches are, but for those that could not be read; says so if there are some.
@@ -143,7 +147,7 @@ impl Commits {
         &mut self,
         app: &Application,
         checkout: &Checkout,
-        tips: Tips,
+        tips: BranchHeads,
         unread: BTreeMap<String, String>,
         known: BranchMove,
     ) -> Result<(), String> {
@@ -158,7 +162,12 @@ impl Commits {
 }
 
 /// What is new, if it matters to anybody.
-fn new_commits(checkout: &Checkout, before: &Tips, now: &Tips, known: &BranchMove) -> NewCommits {
+fn new_commits(
+    checkout: &Checkout,
+    before: &BranchHeads,
+    now: &BranchHeads,
+    known: &BranchMove,
+) -> NewCommits {
     match known.locks.is_empty() {
         true => NewCommits::default(),
         false => checkout.new_commits(before, now, GIT_PATIENCE),

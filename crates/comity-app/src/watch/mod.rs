@@ -8,11 +8,11 @@ mod recent_reports;
 mod roots;
 mod tips;
 mod unlocked_writes;
+mod wakes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use comity_core::{AgentId, Fence, Principal, ProjectId};
@@ -21,7 +21,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::application::Application;
-use crate::engine::Engine;
 use calls::Calls;
 pub(crate) use calls::{WriteReach, WritingCall};
 use own::{Own, OwnMove};
@@ -73,30 +72,11 @@ pub fn run(app: &Application, on_trouble: OnTrouble) {
     match Watcher::start(writes, Bounds::default()) {
         Ok(watcher) => {
             let watcher = Arc::new(watcher);
-            wake_by(app.engine(), &watcher);
+            wakes::wake_by(app.engine(), &watcher);
             let _ = watch.watcher.set(watcher);
         }
         Err(error) => watch.set(Now::Unavailable(error.to_string())),
     }
-}
-
-/// Wakes the watcher when an agent comes or goes, or works in another place.
-fn wake_by(engine: &Engine, watcher: &Arc<Watcher>) {
-    let (engine_seen, watcher) = (engine.clone(), watcher.clone());
-    let known = [const { AtomicUsize::new(usize::MAX) }; 3];
-    engine.feed().wake(Arc::new(move |_| {
-        let now = {
-            let world = engine_seen.world();
-            [world.agents.changes(), world.worktrees.len(), world.locks.holders()]
-        };
-        let is_new = known
-            .iter()
-            .zip(now)
-            .fold(false, |is_new, (known, now)| is_new | (known.swap(now, Ordering::Relaxed) != now));
-        if is_new {
-            watcher.wake();
-        }
-    }));
 }
 
 impl fmt::Display for WatchView {
@@ -134,6 +114,11 @@ impl Watch {
         {
             watcher.wake();
         }
+    }
+
+    /// The directories that an agent has made calls in.
+    pub(crate) fn places_of(&self, agent: AgentId) -> Vec<PathBuf> {
+        self.calls.places(agent)
     }
 
     /// Whether a call of an agent runs that is a sign of its life.

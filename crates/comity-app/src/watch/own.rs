@@ -64,7 +64,11 @@ impl Own {
     pub(super) fn judged(&self, project: ProjectId, by: Principal, paths: &[String], newest: Fence) {
         let paths: BTreeSet<Box<str>> = paths.iter().map(|path| path.as_str().into()).collect();
         let mut all = lock(&self.judged);
-        all.retain(|judged| judged.project != project || judged.by != by || judged.paths != paths);
+        // Whoever is nobody has one at a time, and crowds out no others'.
+        let is_of_nobody = by == Principal::Nobody;
+        all.retain(|judged| {
+            judged.project != project || judged.by != by || (judged.paths != paths && !is_of_nobody)
+        });
         push(&mut all, JudgedPaths { project, paths, by, newest, at: Instant::now() });
     }
 
@@ -93,4 +97,22 @@ fn push<T>(kept: &mut VecDeque<T>, one: T) {
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_crowds_out_no_judgement_of_others() {
+        let (own, project) = (Own::default(), ProjectId::from_bits(1));
+        own.judged(project, Principal::Human, &["src/a.rs".into()], Fence(1));
+        for number in 0..2 * REMEMBERED_MAX {
+            own.judged(project, Principal::Nobody, &[format!("src/{number}.rs")], Fence(1));
+        }
+        let asked = BTreeSet::from(["src/a.rs".into()]);
+        assert!(own.take_judgement(project, &asked, |by| by == Principal::Human).is_some());
+        let last = BTreeSet::from([format!("src/{}.rs", 2 * REMEMBERED_MAX - 1).into()]);
+        assert!(own.take_judgement(project, &last, |by| by == Principal::Nobody).is_some());
+    }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use comity_core::branch_moves::MoveEvent;
 use comity_core::event::Event;
-use comity_git::Tips;
+use comity_git::BranchHeads;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
@@ -32,7 +32,7 @@ pub(super) struct KeptTips {
 pub(super) struct LeftTips {
     /// The last record of the log then.
     head: u64,
-    pub(super) tips: Tips,
+    pub(super) tips: BranchHeads,
 }
 
 impl KeptTips {
@@ -46,8 +46,8 @@ impl KeptTips {
         serde_json::from_slice(&kept).ok()
     }
 
-    /// Keeps the branches as they are. What cannot be written costs no more than a report.
-    pub(super) fn keep(&self, app: &Application, common_dir: &Path, tips: &Tips) {
+    /// Keeps the branches as they are. If that cannot be written, the worst that follows is a missing report.
+    pub(super) fn keep(&self, app: &Application, common_dir: &Path, tips: &BranchHeads) {
         let Some(dir) = &self.dir else { return };
         let now = LeftTips { head: app.engine().world().head, tips: tips.clone() };
         let write = || -> io::Result<()> { dir.write(&name(common_dir), &serde_json::to_vec(&now)?) };

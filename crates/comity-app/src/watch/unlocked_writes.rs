@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use comity_core::writes::{UnlockedWrite, WriteAsk};
 use comity_core::{Ask, PathPattern};
 use comity_git::Checkout;
-use comity_watch::{Looked, Observer, WatchState};
+use comity_watch::{Observer, RefsRead, WatchState};
 
 use super::commits::Commits;
 use super::observation::{Observation, Owned, WriteSuspects};
@@ -15,7 +15,7 @@ use super::recent_reports::RecentReports;
 use super::roots::{Roots, TreeProject};
 use super::{Now, OnTrouble};
 use crate::application::Application;
-use crate::operations::guard::CleanLocks;
+use crate::operations::guard::{CleanLocks, program_settings_at};
 use crate::planted_panic::panic_at;
 
 /// How long git may take to say what has changed.
@@ -155,9 +155,13 @@ impl Observer for UnlockedWrites {
             Err(error) => return (self.on_trouble)(&format!("writes could not be judged: {error}")),
         };
         let mut news: BTreeMap<WriteSuspects, Vec<PathBuf>> = BTreeMap::new();
-        for one in changed.into_iter().filter(|one| one.is_tracked || !is_editors_own(&one.path)) {
-            if let Some(suspects) = self.suspects_of(&suspected, (tree, root), &one.path) {
-                news.entry(suspects).or_default().push(one.path);
+        let changed = changed.into_iter().filter(|one| one.is_tracked || !is_editors_own(&one.path));
+        let mut changed: BTreeSet<PathBuf> = changed.map(|one| one.path).collect();
+        // Also if git ignores them: the next agent is started by what they say.
+        changed.extend(asked.iter().flat_map(|path| program_settings_at(root, path)));
+        for path in changed {
+            if let Some(suspects) = self.suspects_of(&suspected, (tree, root), &path) {
+                news.entry(suspects).or_default().push(path);
             }
         }
         self.report(tree, root, news);
@@ -175,12 +179,12 @@ impl Observer for UnlockedWrites {
         self.commits.moved(&self.app, project, common_dir, &self.roots.of(project));
     }
 
-    fn refs_settled(&mut self, checkout: &Checkout) -> Looked {
-        let Some(tree) = self.roots.project_of(checkout.root()) else { return Looked::Done };
+    fn refs_settled(&mut self, checkout: &Checkout) -> RefsRead {
+        let Some(tree) = self.roots.project_of(checkout.root()) else { return RefsRead::Done };
         let looked = self.commits.settled(&self.app, tree, checkout);
         self.note_commits(checkout, looked.as_ref().err());
         self.app.free_clean_locks(CleanLocks::In(tree.project));
-        looked.unwrap_or(Looked::Later)
+        looked.unwrap_or(RefsRead::Later)
     }
 
     fn changed(&mut self, state: &WatchState) {

@@ -203,18 +203,11 @@ impl ResetRepo {
         once(copy.arg("-a").arg(self.first.join(".")).arg(&self.repo))
     }
 
-    /// Puts back what is not as it was, and makes the directory that a way has for itself.
+    /// Puts everything back, for what fails for want of another file shows nothing; and makes the directory that a way has
+    /// for itself.
     fn prepare(&self, at: usize) -> Result<(), String> {
-        let own = self.repo.join(format!("scratch/{at}"));
-        if !self.is_untouched() {
-            self.restore()?;
-        }
-        let _ = std::fs::remove_dir_all(&own);
-        std::fs::create_dir_all(own).map_err(|error| error.to_string())
-    }
-
-    fn is_untouched(&self) -> bool {
-        self.bytes_changed() == 0
+        self.restore()?;
+        std::fs::create_dir_all(self.repo.join(format!("scratch/{at}"))).map_err(|error| error.to_string())
     }
 
     /// Bytes that are no longer what and where they were; all, if the file is gone.

@@ -14,6 +14,7 @@ mod mail;
 mod mcp;
 mod registry;
 mod restart;
+mod runs;
 mod sim;
 mod start;
 mod tail;
@@ -79,6 +80,7 @@ pub(super) const ALL: &[Case] = &[
         about: "commands, pictures and page states of the shared browser",
         run: browser::run,
     },
+    Case { name: "runs", about: "programs in terminals and panes, and their ends", run: runs::run },
     Case { name: "start", about: "start, idle memory and time, sizes", run: start::run },
     Case { name: "restart", about: "start with 1,000,000 events in the log", run: restart::run },
     Case { name: "sim", about: "steps of the simulator", run: sim::run },

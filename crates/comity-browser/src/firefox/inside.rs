@@ -19,7 +19,6 @@ pub(crate) const DRIVER: &str = "comity-driver";
 const FAILED: &str = "comity-failed";
 /// What runs inside Firefox.
 const SCRIPT: &str = include_str!("inside.js");
-/// Bytes of one message.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Digits of a message's length.
 const LENGTH_DIGITS_MAX: usize = 9;

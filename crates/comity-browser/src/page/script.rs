@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::connection::About;
+use crate::connection::CallScope;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::shared::SharedBrowser;
@@ -60,7 +60,7 @@ pub(crate) fn call(
     context: &str,
     name: &str,
     args: &Value,
-    about: &About,
+    about: &CallScope,
     deadline: &Deadline,
 ) -> Result<ScriptAnswer> {
     let target = json!({ "context": context, "sandbox": SANDBOX });
@@ -100,7 +100,7 @@ pub(crate) fn run(
     shared: &SharedBrowser,
     method: &str,
     params: Value,
-    about: &About,
+    about: &CallScope,
     deadline: &Deadline,
 ) -> Result<Value> {
     let ran: Ran = shared.connection.call(method, params, about.clone(), deadline).map_err(page_gone)?;

@@ -53,7 +53,7 @@ impl Default for StateOptions {
     }
 }
 
-/// The state of a page.
+/// What was found on a page, in the order in which it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageState {
     pub url: String,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::read::unreadable;
 use super::{ElementTarget, Tab};
-use crate::connection::About;
+use crate::connection::CallScope;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::keys::{self, Modifier};
@@ -165,7 +165,7 @@ impl Tab {
     fn perform(&self, context: &str, actions: Value, deadline: &Deadline) -> Result<Acted> {
         self.check_permit()?;
         let params = json!({ "context": context, "actions": actions });
-        let about = About { context: Some(context.to_owned()), until_crashed: true, ..self.about_page() };
+        let about = CallScope { context: Some(context.to_owned()), until_crashed: true, ..self.about_page() };
         let done: Result<Value> = self.call("input.performActions", params, about, deadline);
         match done {
             // The page, or the tab, went away as a consequence, which many clicks are for.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Tab;
-use crate::connection::About;
+use crate::connection::CallScope;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::notice::Dialog;
@@ -39,7 +39,7 @@ impl Tab {
         if let Some(fields) = params.as_object_mut() {
             fields.retain(|_, value| !value.is_null());
         }
-        let about = About { context: Some(self.state.id.0.clone()), ..About::default() };
+        let about = CallScope { context: Some(self.state.id.0.clone()), ..CallScope::default() };
         let _done: Value = self.call("browsingContext.handleUserPrompt", params, about, &deadline)?;
         // The next command must not find this dialog still open.
         let closed = deadline.at_most(CLOSED);

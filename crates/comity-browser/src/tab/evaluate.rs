@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Tab;
 use crate::activity::cut;
-use crate::connection::About;
+use crate::connection::CallScope;
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::page::script;
@@ -72,6 +72,6 @@ impl Tab {
             "target": { "context": self.state.id.0, "sandbox": SANDBOX },
             "awaitPromise": false,
         });
-        self.call("script.evaluate", params, About::default(), &Deadline::after(timeout))
+        self.call("script.evaluate", params, CallScope::default(), &Deadline::after(timeout))
     }
 }

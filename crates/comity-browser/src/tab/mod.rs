@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::activity::{ConsoleLine, NetworkRequest};
-use crate::connection::About;
+use crate::connection::CallScope;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::ids::{Container, TabId};
@@ -87,12 +87,10 @@ impl Tab {
         Tab { permit: Permit(Some(Arc::new(permit))), ..self.clone() }
     }
 
-    /// Its id.
     pub fn id(&self) -> &TabId {
         &self.state.id
     }
 
-    /// The container that it is in.
     pub fn container(&self) -> &Container {
         &self.state.container
     }
@@ -112,11 +110,11 @@ impl Tab {
         self.state.live().is_closed
     }
 
-    /// Closes it.
+    /// Closes it, whatever its page would like to ask first.
     pub fn close(&self, timeout: Duration) -> Result<()> {
         let params = json!({ "context": self.state.id.0, "promptUnload": false });
         let _done: Value =
-            self.call("browsingContext.close", params, About::default(), &Deadline::after(timeout))?;
+            self.call("browsingContext.close", params, CallScope::default(), &Deadline::after(timeout))?;
         Ok(())
     }
 
@@ -128,7 +126,7 @@ impl Tab {
         }
         let params = json!({ "context": self.state.id.0 });
         let related: Related =
-            self.call("comity.getRelated", params, About::default(), &Deadline::after(timeout))?;
+            self.call("comity.getRelated", params, CallScope::default(), &Deadline::after(timeout))?;
         Ok(related.contexts.into_iter().map(TabId).collect())
     }
 
@@ -178,7 +176,7 @@ impl Tab {
         &self,
         method: &str,
         params: Value,
-        about: About,
+        about: CallScope,
         deadline: &Deadline,
     ) -> Result<T> {
         let told = self.shared.connection.call(method, params, about, deadline);
@@ -191,8 +189,8 @@ impl Tab {
     }
 
     /// A call that a dialog of the page, or the closing of the tab, ends.
-    pub(crate) fn about_page(&self) -> About {
-        About {
+    pub(crate) fn about_page(&self) -> CallScope {
+        CallScope {
             context: Some(self.state.id.0.clone()),
             until_dialog_in: Some(self.state.id.0.clone()),
             until_navigated: false,
@@ -201,14 +199,14 @@ impl Tab {
     }
 
     /// A call that in addition makes no sense any more once the document is another.
-    pub(crate) fn about_document(&self, context: &str) -> About {
+    pub(crate) fn about_document(&self, context: &str) -> CallScope {
         let context = Some(context.to_owned());
-        About { context, until_navigated: true, until_crashed: true, ..self.about_page() }
+        CallScope { context, until_navigated: true, until_crashed: true, ..self.about_page() }
     }
 
     /// A call that only reads: a dialog does not hinder it.
-    pub(crate) fn about_reading(&self, context: &str) -> About {
-        About { until_dialog_in: None, ..self.about_document(context) }
+    pub(crate) fn about_reading(&self, context: &str) -> CallScope {
+        CallScope { until_dialog_in: None, ..self.about_document(context) }
     }
 
     /// Reads with the library; once more if the page was being replaced.

@@ -29,7 +29,7 @@ pub struct ReadText {
     pub url: String,
 }
 
-/// One element.
+/// An element as the page had it when it was asked.
 #[derive(Clone, PartialEq, Deserialize, Debug)]
 pub struct Element {
     /// What commands name it by.

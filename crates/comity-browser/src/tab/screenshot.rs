@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::read::unreadable;
 use super::{ElementTarget, Tab};
-use crate::connection::About;
+use crate::connection::CallScope;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::page::script;
@@ -108,7 +108,7 @@ impl Tab {
             }
         }
         let url = self.url();
-        let about = About { context: Some(self.state.id.0.clone()), ..About::default() };
+        let about = CallScope { context: Some(self.state.id.0.clone()), ..CallScope::default() };
         let captured: Result<Captured> =
             self.call("browsingContext.captureScreenshot", params, about, deadline);
         let Captured { data } = captured.map_err(script::page_gone)?;

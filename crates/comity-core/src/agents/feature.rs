@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ending, Life, Process, Profile};
 use crate::decide::AskResult;
-use crate::event::{Event, EventType, Record, durable, live};
+use crate::event::{Event, Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, TokenHash};
 use crate::people::Asker;
@@ -168,23 +168,21 @@ impl FeatureAsk for AgentAsk {
     }
 }
 
-impl FeatureEvent for AgentEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            AgentEvent::Joined { .. } => durable("agent_joined", "agent:joined"),
-            AgentEvent::Named { .. } => durable("agent_named", "agent:named"),
-            AgentEvent::Limited { .. } => durable("agents_limited", "agent:limit"),
-            AgentEvent::TokenAdded { .. } => durable("agent_token_added", "agent:token_added"),
-            AgentEvent::ProcessKnown { .. } => live("agent_process_known", "agent:process_known"),
-            AgentEvent::Seen { .. } => live("agent_seen", "agent:seen"),
-            AgentEvent::Idled { idle: true, .. } => live("agent_idle", "agent:idle"),
-            AgentEvent::Idled { idle: false, .. } => live("agent_running", "agent:running"),
-            AgentEvent::Disconnected { .. } => live("agent_disconnected", "agent:disconnected"),
-            AgentEvent::Ended { ending: Ending::Failed, .. } => durable("agent_terminated", "agent:crashed"),
-            AgentEvent::Ended { .. } => durable("agent_terminated", "agent:ended"),
-        }
-    }
+event_types!(AgentEvent {
+    AgentEvent::Joined { .. } => durable("agent_joined", "agent:joined"),
+    AgentEvent::Named { .. } => durable("agent_named", "agent:named").housekeeping(),
+    AgentEvent::Limited { .. } => durable("agents_limited", "agent:limit"),
+    AgentEvent::TokenAdded { .. } => durable("agent_token_added", "agent:token_added").housekeeping(),
+    AgentEvent::ProcessKnown { .. } => live("agent_process_known", "agent:process_known").housekeeping(),
+    AgentEvent::Seen { .. } => live("agent_seen", "agent:seen").housekeeping(),
+    AgentEvent::Idled { idle: true, .. } => live("agent_idle", "agent:idle"),
+    AgentEvent::Idled { idle: false, .. } => live("agent_running", "agent:running").housekeeping(),
+    AgentEvent::Disconnected { .. } => live("agent_disconnected", "agent:disconnected").housekeeping(),
+    AgentEvent::Ended { ending: Ending::Failed, .. } => durable("agent_terminated", "agent:crashed"),
+    AgentEvent::Ended { .. } => durable("agent_terminated", "agent:ended"),
+});
 
+impl FeatureEvent for AgentEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         super::apply::apply(world, record, self);
     }
@@ -225,8 +223,8 @@ impl FeatureEvent for AgentEvent {
                 format!("{} is process {}", name(agent), process.pid)
             }
             AgentEvent::Seen { agent } => format!("{} is alive", name(agent)),
-            AgentEvent::Idled { agent, idle: true } => format!("{} is idle", name(agent)),
-            AgentEvent::Idled { agent, idle: false } => format!("{} works", name(agent)),
+            AgentEvent::Idled { agent, idle: true } => format!("{} went idle", name(agent)),
+            AgentEvent::Idled { agent, idle: false } => format!("{} went back to work", name(agent)),
             AgentEvent::Disconnected { agent } => format!("{} lost its connection", name(agent)),
             AgentEvent::Ended { agent, ending, cause } => {
                 format!("{} {}: {cause}", name(agent), ending.word())

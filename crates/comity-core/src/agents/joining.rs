@@ -1,6 +1,6 @@
 //! Coming in: what an agent may be called, whose process it may have, and which team it is let into.
 
-use super::{Agent, AgentEvent, Ending, Life, Process, Profile};
+use super::{Agent, AgentEvent, AgentRefusal, Ending, Life, Process, Profile};
 use crate::calls;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, TokenHash};
@@ -193,8 +193,25 @@ pub(crate) fn join_beside(
     Ok(events)
 }
 
+/// Registers the agent of a program that Comity starts for `by`, and so below that one.
+pub(crate) fn join_below(
+    world: &World,
+    by: Principal,
+    agent: AgentId,
+    token: TokenHash,
+    profile: &Profile,
+) -> Result<Vec<Event>, Refusal> {
+    let mut events = come_in(world, &Asker::from(Principal::System), agent, token, profile)?;
+    for event in &mut events {
+        if let Event::Agent(AgentEvent::Joined { profile, .. }) = event {
+            profile.parent = by.agent();
+        }
+    }
+    Ok(events)
+}
+
 /// Whether `asker` may make a newcomer a member: the present human, the team's leader, a member for its own child.
-fn may_bring_into(world: &World, asker: &Asker, team: Option<&str>) -> bool {
+pub(crate) fn may_bring_into(world: &World, asker: &Asker, team: Option<&str>) -> bool {
     let Some(team) = team else { return true };
     match asker.who {
         Principal::Human => asker.is_present_human(),
@@ -225,7 +242,7 @@ fn check_process(world: &World, who: Principal, process: Option<Process>) -> Res
     }
 }
 
-fn check_agent_name(world: &World, name: &str) -> Result<(), Refusal> {
+pub(crate) fn check_agent_name(world: &World, name: &str) -> Result<(), Refusal> {
     check_name("an agent's name", name)?;
     let lower = name.to_ascii_lowercase();
     let is_address = !matches!(Recipient::parse(&lower), Recipient::Agent(_));
@@ -233,7 +250,7 @@ fn check_agent_name(world: &World, name: &str) -> Result<(), Refusal> {
         return Err(Refusal::bad_input(format!("{name:?} is a reserved name"), "choose another name"));
     }
     match world.agents.live_names.get(name) {
-        Some(taken) => Err(Refusal::NameTaken { name: name.into(), agent: *taken }),
+        Some(taken) => Err(Refusal::Agent(AgentRefusal::NameTaken { name: name.into(), agent: *taken })),
         None => Ok(()),
     }
 }

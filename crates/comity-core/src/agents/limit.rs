@@ -11,11 +11,15 @@ use crate::world::World;
 
 /// The limit on agents, in the one place where it is enforced.
 pub(crate) fn check_limit(world: &World) -> Result<(), Refusal> {
-    let Some(max) = world.agents_max().filter(|max| !world.agents.may_join(Some(*max))) else {
-        return Ok(());
-    };
+    check_limit_with(world, 0)
+}
+
+/// The same, with so many that are about to come.
+pub(crate) fn check_limit_with(world: &World, awaited: usize) -> Result<(), Refusal> {
+    let count = world.agents.live().count() + awaited;
+    let Some(max) = world.agents_max().filter(|max| count >= *max) else { return Ok(()) };
     Err(Refusal::LimitReached {
-        problem: format!("{} agents are here, of {max} at most", world.agents.live().count()),
+        problem: format!("{count} agents are here, of {max} at most"),
         hint: format!(
             "end one with: {}, or let the human raise the limit with: {}",
             call(calls::AGENT_BYE, [("agent", "NAME".into())]),

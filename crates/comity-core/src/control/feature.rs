@@ -3,7 +3,7 @@
 use super::{ControlAsk, ControlEvent};
 use crate::concerns::agents;
 use crate::decide::AskResult;
-use crate::event::{EventType, Record, durable};
+use crate::event::{Record, durable, event_types};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal};
 use crate::people::Asker;
@@ -28,17 +28,15 @@ impl FeatureAsk for ControlAsk {
     }
 }
 
-impl FeatureEvent for ControlEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            ControlEvent::ShutdownRequested { .. } => durable("shutdown_requested", "shutdown:requested"),
-            ControlEvent::ShutdownApproved { .. } => durable("shutdown_approved", "shutdown:approved"),
-            ControlEvent::ShutdownRejected { .. } => durable("shutdown_rejected", "shutdown:rejected"),
-            ControlEvent::ShutdownOverdue { .. } => durable("shutdown_overdue", "shutdown:overdue"),
-            ControlEvent::IdleReported { .. } => durable("idle_reported", "agent:idle_reported"),
-        }
-    }
+event_types!(ControlEvent {
+    ControlEvent::ShutdownRequested { .. } => durable("shutdown_requested", "shutdown:requested"),
+    ControlEvent::ShutdownApproved { .. } => durable("shutdown_approved", "shutdown:approved"),
+    ControlEvent::ShutdownRejected { .. } => durable("shutdown_rejected", "shutdown:rejected"),
+    ControlEvent::ShutdownOverdue { .. } => durable("shutdown_overdue", "shutdown:overdue"),
+    ControlEvent::IdleReported { .. } => durable("idle_reported", "agent:idle_reported"),
+});
 
+impl FeatureEvent for ControlEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         super::apply(world, record, self);
     }

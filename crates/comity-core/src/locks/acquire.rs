@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::graph::needs_of;
 use super::waiting::{Obstacle, obstacles};
-use super::{LockEvent, LockMode, ReleaseCause, Wanted};
+use super::{HolderView, LockEvent, LockMode, LockRefusal, ReleaseCause, Wanted};
 use crate::calls;
 use crate::checks::check_reason;
 use crate::decide::AskResult;
@@ -16,7 +16,7 @@ use crate::limits::{
     PATHS_PER_ASK_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
 };
 use crate::next_call::call;
-use crate::refusal::{HolderView, Refusal};
+use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::wait_graph::Waits;
 use crate::world::World;
@@ -144,13 +144,13 @@ fn locked(world: &World, wants: &[Wanted], in_the_way: &[(&Wanted, Vec<Obstacle<
         world.locks.waits_overlapping(wanted.project, &wanted.pattern).into_iter().map(|wait| wait.ticket)
     });
     let mut paths = in_the_way.iter().map(|(wanted, _)| wanted.pattern.readable());
-    Refusal::Locked {
+    Refusal::Lock(LockRefusal::Locked {
         path: paths.next().unwrap_or_default(),
         also: paths.collect(),
         asked: wants.iter().map(|wanted| wanted.pattern.readable()).collect(),
         holders,
         waiting: waits.collect::<BTreeSet<Ticket>>().len(),
-    }
+    })
 }
 
 fn check_bounds(
@@ -220,7 +220,6 @@ fn check_queue(world: &World, who: Principal) -> Result<(), Refusal> {
 }
 
 impl LockMode {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             LockMode::Shared => "shared",

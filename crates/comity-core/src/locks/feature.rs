@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{LockMode, ReleaseCause, WaitEnding, Wanted};
 use crate::concerns::agents;
 use crate::decide::AskResult;
-use crate::event::{Event, EventType, Record, durable, live};
+use crate::event::{Event, Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent, FollowUp};
 use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket};
 use crate::paths::PathPattern;
@@ -254,24 +254,22 @@ impl FeatureAsk for LockAsk {
     }
 }
 
-impl FeatureEvent for LockEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            LockEvent::Acquired { .. } => live("lock_acquired", "lock:acquired"),
-            LockEvent::Renewed { .. } => live("lock_renewed", "lock:renewed"),
-            LockEvent::Released { .. } => live("lock_released", "lock:released"),
-            LockEvent::Lapsed { .. } => live("lock_lapsed", "lock:lapsed"),
-            LockEvent::Expired { .. } => live("lock_expired", "lock:expired"),
-            LockEvent::Orphaned { .. } => live("lock_orphaned", "lock:orphaned"),
-            LockEvent::Extended { .. } => live("lock_extended", "lock:extended"),
-            // On the disk before the files change: else a power cut could leave work that nobody finds.
-            LockEvent::HandedOver { into: Some(_), .. } => durable("lock_handed_over", "lock:handed_over"),
-            LockEvent::HandedOver { .. } => live("lock_handed_over", "lock:handed_over"),
-            LockEvent::WaitStarted { .. } => live("wait_started", "wait:started"),
-            LockEvent::WaitEnded { .. } => live("wait_ended", "wait:ended"),
-        }
-    }
+event_types!(LockEvent {
+    LockEvent::Acquired { .. } => live("lock_acquired", "lock:acquired"),
+    LockEvent::Renewed { .. } => live("lock_renewed", "lock:renewed").housekeeping(),
+    LockEvent::Released { .. } => live("lock_released", "lock:released"),
+    LockEvent::Lapsed { .. } => live("lock_lapsed", "lock:lapsed").housekeeping(),
+    LockEvent::Expired { .. } => live("lock_expired", "lock:expired"),
+    LockEvent::Orphaned { .. } => live("lock_orphaned", "lock:orphaned"),
+    LockEvent::Extended { .. } => live("lock_extended", "lock:extended"),
+    // On the disk before the files change: else a power cut could leave work that nobody finds.
+    LockEvent::HandedOver { into: Some(_), .. } => durable("lock_handed_over", "lock:handed_over"),
+    LockEvent::HandedOver { .. } => live("lock_handed_over", "lock:handed_over"),
+    LockEvent::WaitStarted { .. } => live("wait_started", "wait:started"),
+    LockEvent::WaitEnded { .. } => live("wait_ended", "wait:ended").housekeeping(),
+});
 
+impl FeatureEvent for LockEvent {
     fn may_close_cycle(&self) -> bool {
         matches!(
             self,
@@ -352,7 +350,7 @@ impl FeatureEvent for LockEvent {
             }
             LockEvent::WaitStarted { who, wants, wait, .. } => {
                 let paths: Vec<String> = wants.iter().map(|wanted| wanted.pattern.readable()).collect();
-                let waits = telling.does(*who, "is waiting", "are waiting");
+                let waits = telling.does(*who, "began to wait", "began to wait");
                 format!("{waits} for {}, for up to {wait}", paths.join(", "))
             }
             LockEvent::WaitEnded { ticket, ending } => match ending {

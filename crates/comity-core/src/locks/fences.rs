@@ -1,6 +1,6 @@
 //! Guarded acts: a fence that is not the current one is refused.
 
-use super::{Hold, Lock, LockMode};
+use super::{Hold, Lock, LockMode, LockRefusal};
 use crate::ids::{Fence, Principal, ProjectId};
 use crate::limits::HOLDERS_SHOWN_MAX;
 use crate::paths::PathPattern;
@@ -27,7 +27,7 @@ pub(crate) fn check_fences(
             continue;
         }
         let others = world.locks.overlapping(project, pattern);
-        return Err(Refusal::StaleFence {
+        return Err(Refusal::Lock(LockRefusal::StaleFence {
             path: pattern.readable(),
             holders: others
                 .iter()
@@ -35,7 +35,7 @@ pub(crate) fn check_fences(
                 .take(HOLDERS_SHOWN_MAX)
                 .map(|lock| lock.view(world, world.now))
                 .collect(),
-        });
+        }));
     }
     Ok(())
 }

@@ -4,10 +4,12 @@ mod acquire;
 mod feature;
 mod fences;
 mod graph;
+mod holder;
 mod invariants;
 mod lapse;
 mod notices;
 mod orphans;
+mod refusal;
 mod release;
 mod table;
 mod waiting;
@@ -24,11 +26,13 @@ pub(crate) use feature::FOLLOW_UP;
 pub use feature::{LockAsk, LockEvent};
 use fences::check_fences;
 pub(crate) use graph::{needs, waiting_for};
+pub use holder::HolderView;
 pub use invariants::check;
 use lapse::inspected;
 pub(crate) use lapse::{lapse, left_behind, time_out, waits_ended};
 pub use notices::LockTold;
 use orphans::{adopt, put_aside};
+pub use refusal::LockRefusal;
 pub use release::meant_by;
 use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;
@@ -64,7 +68,7 @@ pub struct Wanted {
     pub worktree: Option<Box<str>>,
 }
 
-/// One lock.
+/// What keeps others from writing: who holds it, on what, and how long.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
@@ -169,7 +173,6 @@ impl LockMode {
 }
 
 impl Hold {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Hold::Held => "held",

@@ -2,7 +2,7 @@
 
 use super::acquire::check_path_count;
 use super::graph::against;
-use super::{Lock, LockEvent, ReleaseCause};
+use super::{Lock, LockEvent, LockRefusal, ReleaseCause};
 use crate::calls;
 use crate::checks::check_reason;
 use crate::event::Event;
@@ -69,11 +69,11 @@ fn holds_all_of(outer: &PathPattern, inner: &PathPattern) -> bool {
 fn not_held(world: &World, who: Principal, project: ProjectId, pattern: &PathPattern) -> Refusal {
     let (own, others): (Vec<&Lock>, Vec<&Lock>) =
         world.locks.overlapping(project, pattern).into_iter().partition(|lock| lock.holder == who);
-    Refusal::NotHeld {
+    Refusal::Lock(LockRefusal::NotHeld {
         path: pattern.readable(),
         yours: own.iter().take(HOLDERS_SHOWN_MAX).map(|lock| lock.wanted.pattern.readable()).collect(),
         holders: others.iter().take(HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, world.now)).collect(),
-    }
+    })
 }
 
 /// The locks that somebody means by a pattern: those on exactly it, else those that lie within it, else the narrowest that

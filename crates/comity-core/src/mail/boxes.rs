@@ -127,7 +127,6 @@ impl Mail {
         self.letters.iter().map(|(id, held)| (*id, held))
     }
 
-    /// All boxes.
     pub fn boxes(&self) -> impl Iterator<Item = (Principal, &Mailbox)> {
         self.boxes.iter().map(|(who, mailbox)| (*who, mailbox))
     }

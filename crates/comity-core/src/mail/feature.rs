@@ -3,7 +3,7 @@
 use super::{LetterId, MailAsk, MailEvent, may_read, send, take};
 use crate::concerns::agents;
 use crate::decide::AskResult;
-use crate::event::{EventType, Record, durable, live};
+use crate::event::{Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal};
 use crate::people::Asker;
@@ -34,19 +34,17 @@ impl FeatureAsk for MailAsk {
     }
 }
 
-impl FeatureEvent for MailEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            MailEvent::Sent { letter, .. } if letter.to.len() > 1 => durable("group_message", "mail:sent"),
-            MailEvent::Sent { .. } => durable("message_sent", "mail:sent"),
-            MailEvent::Offered { .. } => live("mail_offered", "mail:offered"),
-            MailEvent::Acknowledged { .. } => live("mail_read", "mail:read"),
-            MailEvent::Returned { .. } => live("mail_returned", "mail:returned"),
-            MailEvent::PutAside { .. } => durable("mail_put_aside", "mail:put_aside"),
-            MailEvent::Undelivered { .. } => durable("mail_undelivered", "mail:undelivered"),
-        }
-    }
+event_types!(MailEvent {
+    MailEvent::Sent { letter, .. } if letter.to.len() > 1 => durable("group_message", "mail:sent"),
+    MailEvent::Sent { .. } => durable("message_sent", "mail:sent"),
+    MailEvent::Offered { .. } => live("mail_offered", "mail:offered").housekeeping(),
+    MailEvent::Acknowledged { .. } => live("mail_read", "mail:read").housekeeping(),
+    MailEvent::Returned { .. } => live("mail_returned", "mail:returned").housekeeping(),
+    MailEvent::PutAside { .. } => durable("mail_put_aside", "mail:put_aside"),
+    MailEvent::Undelivered { .. } => durable("mail_undelivered", "mail:undelivered"),
+});
 
+impl FeatureEvent for MailEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         super::apply(world, record, self);
     }

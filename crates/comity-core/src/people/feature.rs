@@ -2,7 +2,7 @@
 
 use super::{CHANGES_TOKENS, PersonAsk, PersonEvent};
 use crate::decide::AskResult;
-use crate::event::{EventType, Record, durable, live};
+use crate::event::{Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::AgentId;
 use crate::people::Asker;
@@ -20,17 +20,15 @@ impl FeatureAsk for PersonAsk {
     }
 }
 
-impl FeatureEvent for PersonEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            PersonEvent::TokenMade { .. } => durable("human_token_made", "human:token_made"),
-            PersonEvent::TokenRevoked { .. } => durable("human_token_revoked", "human:token_revoked"),
-            PersonEvent::PassphraseSet { .. } => durable("passphrase_set", "human:passphrase_set"),
-            PersonEvent::ActedFromNewPlace { .. } => live("acted_from_new_place", "human:new_place"),
-            PersonEvent::Recognised { .. } => live("new_place_shown", "human:new_place_shown"),
-        }
-    }
+event_types!(PersonEvent {
+    PersonEvent::TokenMade { .. } => durable("human_token_made", "human:token_made"),
+    PersonEvent::TokenRevoked { .. } => durable("human_token_revoked", "human:token_revoked"),
+    PersonEvent::PassphraseSet { .. } => durable("passphrase_set", "human:passphrase_set"),
+    PersonEvent::ActedFromNewPlace { .. } => live("acted_from_new_place", "human:new_place"),
+    PersonEvent::Recognised { .. } => live("new_place_shown", "human:new_place_shown").housekeeping(),
+});
 
+impl FeatureEvent for PersonEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         super::apply(world, record, self);
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, Origin, People, PersonEvent, Unseen};
-use crate::agents::Process;
+use super::{Asker, Origin, People, PersonEvent, Proof, Unseen};
+use crate::agents::{AgentEvent, Process};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::{LINEAGES_MAX, SHOWN_PLACES_MAX, UNSEEN_ACTS_MAX};
@@ -42,6 +42,11 @@ impl Origin {
     pub fn place(&self) -> Place {
         Place { lineage: self.lineage.clone(), window: self.window }
     }
+
+    /// Whether the human itself looks there, and not a script: only then is it shown what was done from new places.
+    pub fn is_shown_acts(&self) -> bool {
+        matches!(self.proof, Proof::Terminal | Proof::Login)
+    }
 }
 
 impl People {
@@ -73,8 +78,13 @@ impl People {
     }
 
     /// What was done from new places and is not settled, unless it was done from this one or was shown here.
-    pub fn unseen<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Unseen> {
+    pub fn unseen<'a, 'p>(&'a self, place: &'p Place) -> impl Iterator<Item = &'a Unseen> + use<'a, 'p> {
         self.unseen.iter().filter(move |act| act.origin.place() != *place && !act.shown.contains(place))
+    }
+
+    /// Everything that was done from new places and is not settled, the oldest first.
+    pub fn unsettled(&self) -> impl Iterator<Item = &Unseen> {
+        self.unseen.iter()
     }
 
     /// Keeps an act to ask about. Of too many the newest are kept, and how many were before them.
@@ -113,6 +123,11 @@ impl People {
 }
 
 impl Unseen {
+    /// How many acts it stands for: itself, and those that were left out before it.
+    pub fn acts(&self) -> usize {
+        1 + self.left_out as usize
+    }
+
     fn is_news_at(&self, up_to: u64, place: &Place) -> bool {
         self.seq <= up_to && self.origin.place() != *place && !self.shown.contains(place)
     }
@@ -130,11 +145,19 @@ pub(crate) fn new_place(
     answer: &[Event],
 ) -> Option<Event> {
     let origin = asker.origin.as_ref().filter(|_| asker.who == Principal::Human)?;
-    let act: Box<str> = answer.first()?.kind().action.into();
+    let ends = |event: &&Event| matches!(event, Event::Agent(AgentEvent::Ended { .. }));
+    // What an agent gives up when it is ended comes before its end.
+    let main = answer.iter().find(ends).or(answer.first())?;
+    let act: Box<str> = main.kind().action.into();
     let place = origin.place();
     let people = &world.people;
-    // To be shown something decides nothing.
-    let decides = decided.is_some() && !matches!(answer, [Event::Person(PersonEvent::Recognised { .. }), ..]);
+    let decides = decided.is_some();
+    // To be shown something decides nothing, and agent programs come in from wherever they are started.
+    let is_shown = matches!(main, Event::Person(PersonEvent::Recognised { .. }));
+    let comes_in = matches!(main, Event::Agent(AgentEvent::Joined { .. })) && !decides;
+    if is_shown || (comes_in && !people.places.is_empty()) {
+        return None;
+    }
     let is_usual = !decides
         && match place.window {
             Some(_) => people.places.iter().any(|known| known.lineage == place.lineage),

@@ -1,6 +1,6 @@
 //! What takes a present human, and what a person may do without being one.
 
-use super::{Asker, Proof};
+use super::{Asker, PersonRefusal, Proof};
 use crate::agents::AgentAsk;
 use crate::features::Ask;
 use crate::ids::Principal;
@@ -12,12 +12,12 @@ pub(crate) fn check(world: &World, asker: &Asker, ask: &Ask) -> Result<(), Refus
     // An agent program that is not known yet may become known; the door judges whether it is one.
     let comes_in = matches!(ask, Ask::Agent(AgentAsk::Join { .. }) | Ask::Agent(AgentAsk::Attach { .. }));
     if asker.who == Principal::Nobody && !comes_in {
-        return Err(Refusal::Unproven { why: "nothing proves who you are".into() });
+        return Err(Refusal::Person(PersonRefusal::Unproven { why: "nothing proves who you are".into() }));
     }
     let proof = asker.origin.as_ref().filter(|_| asker.who == Principal::Human).map(|origin| &origin.proof);
     match proof {
         Some(Proof::Lineage { lacks }) => match ask.feature().takes_presence(world) {
-            Some(act) => Err(Refusal::NotPresent { act, lacks: lacks.to_string() }),
+            Some(act) => Err(Refusal::Person(PersonRefusal::NotPresent { act, lacks: lacks.to_string() })),
             None => Ok(()),
         },
         Some(Proof::Terminal | Proof::Login | Proof::Token(_)) | None => Ok(()),

@@ -4,7 +4,7 @@ use super::RequestId;
 use super::event::PermissionEvent;
 use super::modes::ModeSet;
 use super::plans::{PlanState, SubmittedPlan};
-use super::request::{Hearing, PermissionRequest, RequestState};
+use super::request::{AnswerDelivery, PermissionRequest, RequestState};
 use super::rules::{Rule, RuleScope, applies};
 use crate::control::{self, Control, PermissionOutcome};
 use crate::deadlines::Due;
@@ -172,7 +172,8 @@ fn tell(
     decision: PermissionOutcome,
     reason: Option<Box<str>>,
 ) {
-    let Some(request) = world.permissions.get(id).filter(|request| request.hearing == Hearing::Told) else {
+    let Some(request) = world.permissions.get(id).filter(|request| request.hearing == AnswerDelivery::Told)
+    else {
         return;
     };
     let (tool, summary) = (request.call.tool.clone(), request.call.summary.clone());

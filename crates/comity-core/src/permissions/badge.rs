@@ -30,7 +30,6 @@ const COLOURS: [Colour; 8] = [
 ];
 
 impl Colour {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Colour::Red => "red",

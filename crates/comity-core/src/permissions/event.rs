@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::call::{ToolCall, ToolClass};
 use super::pattern::Pattern;
 use super::plans::PlanAnswer;
-use super::request::Hearing;
+use super::request::AnswerDelivery;
 use super::rules::{Rule, RuleEffect, RuleId, RuleScope};
 use super::verdict::AllowedBy;
 use crate::ids::{AgentId, ContentHash, Principal};
@@ -23,7 +23,7 @@ pub enum PermissionAsk {
         /// How long an answer may take.
         wait: Millis,
         /// How the asker hears of it.
-        hearing: Hearing,
+        hearing: AnswerDelivery,
     },
     /// Is about to make the call: agreed to if it is allowed, and a single answer is then used up.
     Use {
@@ -81,7 +81,7 @@ pub enum PermissionEvent {
         /// How long an answer may take.
         wait: Millis,
         /// How the asker hears of it.
-        hearing: Hearing,
+        hearing: AnswerDelivery,
     },
     /// Who was asked is gone; somebody else is asked in its place.
     Escalated {

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::concerns::agents;
 use crate::decide::AskResult;
-use crate::event::{EventType, Record, durable, live};
+use crate::event::{Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent, FollowUp};
 use crate::ids::{AgentId, Principal};
 use crate::people::Asker;
@@ -40,35 +40,29 @@ impl FeatureAsk for PermissionAsk {
     }
 }
 
-impl FeatureEvent for PermissionEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            PermissionEvent::Asked { .. } => durable("permission_asked", "permission:asked"),
-            PermissionEvent::Escalated { .. } => durable("permission_escalated", "permission:escalated"),
-            PermissionEvent::Allowed { .. } => durable("permission_allowed", "permission:allowed"),
-            PermissionEvent::Denied { .. } => durable("permission_denied", "permission:denied"),
-            PermissionEvent::Expired { .. } => durable("permission_expired", "permission:expired"),
-            PermissionEvent::Lapsed { .. } => durable("permission_lapsed", "permission:lapsed"),
-            PermissionEvent::Withdrawn { .. } => durable("permission_withdrawn", "permission:withdrawn"),
-            PermissionEvent::Used { .. } => durable("permission_used", "permission:used"),
-            // Before every call of an agent that need not ask: it is written down, and not waited for.
-            PermissionEvent::Passed { .. } => live("permission_passed", "permission:passed"),
-            PermissionEvent::RuleAdded { .. } => durable("permission_rule_added", "permission:rule_added"),
-            PermissionEvent::RuleRemoved { .. } => {
-                durable("permission_rule_removed", "permission:rule_removed")
-            }
-            PermissionEvent::RulePassedOn { .. } => {
-                durable("permission_rule_passed_on", "permission:rule_passed_on")
-            }
-            PermissionEvent::ModeSet { .. } => durable("permission_mode_set", "permission:mode_set"),
-            PermissionEvent::PlanSubmitted { .. } => durable("plan_submitted", "plan:submitted"),
-            PermissionEvent::PlanEscalated { .. } => durable("plan_escalated", "plan:escalated"),
-            PermissionEvent::PlanApproved { .. } => durable("plan_approved", "plan:approved"),
-            PermissionEvent::PlanRejected { .. } => durable("plan_rejected", "plan:rejected"),
-            PermissionEvent::PlanWithdrawn { .. } => durable("plan_withdrawn", "plan:withdrawn"),
-        }
-    }
+event_types!(PermissionEvent {
+    PermissionEvent::Asked { .. } => durable("permission_asked", "permission:asked"),
+    PermissionEvent::Escalated { .. } => durable("permission_escalated", "permission:escalated"),
+    PermissionEvent::Allowed { .. } => durable("permission_allowed", "permission:allowed"),
+    PermissionEvent::Denied { .. } => durable("permission_denied", "permission:denied"),
+    PermissionEvent::Expired { .. } => durable("permission_expired", "permission:expired"),
+    PermissionEvent::Lapsed { .. } => durable("permission_lapsed", "permission:lapsed"),
+    PermissionEvent::Withdrawn { .. } => durable("permission_withdrawn", "permission:withdrawn"),
+    PermissionEvent::Used { .. } => durable("permission_used", "permission:used"),
+    // Before every call of an agent that need not ask: it is written down, and not waited for.
+    PermissionEvent::Passed { .. } => live("permission_passed", "permission:passed").housekeeping(),
+    PermissionEvent::RuleAdded { .. } => durable("permission_rule_added", "permission:rule_added"),
+    PermissionEvent::RuleRemoved { .. } => durable("permission_rule_removed", "permission:rule_removed"),
+    PermissionEvent::RulePassedOn { .. } => durable("permission_rule_passed_on", "permission:rule_passed_on"),
+    PermissionEvent::ModeSet { .. } => durable("permission_mode_set", "permission:mode_set"),
+    PermissionEvent::PlanSubmitted { .. } => durable("plan_submitted", "plan:submitted"),
+    PermissionEvent::PlanEscalated { .. } => durable("plan_escalated", "plan:escalated"),
+    PermissionEvent::PlanApproved { .. } => durable("plan_approved", "plan:approved"),
+    PermissionEvent::PlanRejected { .. } => durable("plan_rejected", "plan:rejected"),
+    PermissionEvent::PlanWithdrawn { .. } => durable("plan_withdrawn", "plan:withdrawn"),
+});
 
+impl FeatureEvent for PermissionEvent {
     fn may_close_cycle(&self) -> bool {
         true
     }
@@ -147,9 +141,10 @@ impl FeatureEvent for PermissionEvent {
             PermissionEvent::RuleAdded { rule } => format!("{} added rule {}: {rule}", telling.by(), rule.id),
             PermissionEvent::RuleRemoved { rule, text } => format!("rule {rule} was removed: {text}"),
             PermissionEvent::RulePassedOn { rule, to } => format!("rule {rule} now belongs to {}", name(*to)),
-            PermissionEvent::ModeSet { agent: id, mode, by } => {
-                format!("{} put {} in {} mode", name(*by), agent(*id), mode.word())
-            }
+            PermissionEvent::ModeSet { agent: id, mode, by } => match *by == Principal::Agent(*id) {
+                true => format!("{} switched to {} mode", name(*by), mode.word()),
+                false => format!("{} put {} in {} mode", name(*by), agent(*id), mode.word()),
+            },
             PermissionEvent::PlanSubmitted { plan, asker, file, to, .. } => {
                 format!("{} shows plan {plan} ({file}) to {}", agent(*asker), name(*to))
             }

@@ -16,7 +16,7 @@ use crate::roles::Mode;
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// One plan.
+/// A plan that an agent would like to follow, and what became of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubmittedPlan {
@@ -58,7 +58,6 @@ pub enum PlanAnswer {
 }
 
 impl PlanState {
-    /// The word for it.
     pub fn word(&self) -> &'static str {
         match self {
             PlanState::Waiting { .. } => "waiting",

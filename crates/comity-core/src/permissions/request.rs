@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RequestId;
 use super::authority::{answerer_of, answerer_of_call};
 use super::call::ToolCall;
 use super::event::PermissionEvent;
 use super::verdict::{AllowedBy, Judgement, judge};
+use super::{CallDenied, RequestId};
 use crate::calls;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{
@@ -19,7 +19,7 @@ use crate::time::{Millis, Timestamp};
 use crate::wait_graph::{Need, WaitedFor, Waits};
 use crate::world::World;
 
-/// One request.
+/// A call that an agent asked to make, and what became of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRequest {
@@ -30,14 +30,14 @@ pub struct PermissionRequest {
     /// When it is too late for an answer.
     pub deadline: Timestamp,
     /// How the asker hears of it.
-    pub hearing: Hearing,
+    pub hearing: AnswerDelivery,
     pub state: RequestState,
 }
 
 /// How the asker hears what became of its request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Hearing {
+pub enum AnswerDelivery {
     Waits,
     /// It goes on with something else: it is told, and tries again.
     Told,
@@ -81,7 +81,6 @@ pub enum RequestState {
 }
 
 impl RequestState {
-    /// The word for it.
     pub fn word(&self) -> &'static str {
         match self {
             RequestState::Waiting { .. } => "waiting",
@@ -154,7 +153,7 @@ pub(super) fn request(
     who: Principal,
     call: &ToolCall,
     wait: Millis,
-    hearing: Hearing,
+    hearing: AnswerDelivery,
 ) -> Result<Vec<PermissionEvent>, Refusal> {
     let asker = must_be_agent(who)?;
     call.check()?;
@@ -182,7 +181,7 @@ pub(super) fn request(
     }
     let id = RequestId(world.permissions.last + 1);
     let (call, to) = (Box::new(call.clone()), answerer_of_call(world, asker, call));
-    if let Some(need) = answer_from(to).filter(|_| hearing == Hearing::Waits) {
+    if let Some(need) = answer_from(to).filter(|_| hearing == AnswerDelivery::Waits) {
         Waits::of(world).with(who, need).check(who)?;
     }
     Ok(vec![PermissionEvent::Asked { request: id, asker, call, to, wait, hearing }])
@@ -202,7 +201,7 @@ pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item =
 /// Who waits for an answer, and of whom.
 fn awaited(world: &World) -> impl Iterator<Item = (AgentId, Principal)> {
     world.permissions.waiting().filter_map(|request| match (&request.state, request.hearing) {
-        (RequestState::Waiting { to }, Hearing::Waits) => Some((request.asker, *to)),
+        (RequestState::Waiting { to }, AnswerDelivery::Waits) => Some((request.asker, *to)),
         _ => None,
     })
 }
@@ -219,7 +218,7 @@ pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec
     let judgement = judge(world, asker, call);
     if let Judgement::Denied { reason } = judgement {
         let hint = format!("do it in another way, or ask {}", world.name_of(answerer_of(world, asker)));
-        return Err(Refusal::Denied { reason: reason.into(), hint });
+        return Err(Refusal::Permission(CallDenied { reason: reason.into(), hint }));
     }
     let request = standing(world, asker, call);
     match (request.map(|request| (request.id, &request.state)), judgement) {
@@ -239,13 +238,13 @@ pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec
         (Some((id, state)), _) => Err(no(world, id, state)),
         (None, _) => match world.permissions.newest(asker, call.hash) {
             Some(last) => Err(no(world, last.id, &last.state)),
-            None => Err(Refusal::Denied {
+            None => Err(Refusal::Permission(CallDenied {
                 reason: "nobody allowed this, for exactly this input".into(),
                 hint: format!(
                     "ask first, with: {}",
                     NextCall::of(calls::ASK_PERMISSION, [("tool", "TOOL".into()), ("input", "INPUT".into())])
                 ),
-            }),
+            })),
         },
     }
 }
@@ -278,7 +277,7 @@ fn no(world: &World, id: RequestId, state: &RequestState) -> Refusal {
             (format!("request {id} was withdrawn: {cause}"), "ask again".into())
         }
     };
-    Refusal::Denied { reason, hint }
+    Refusal::Permission(CallDenied { reason, hint })
 }
 
 pub(super) fn withdraw(

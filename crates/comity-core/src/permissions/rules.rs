@@ -12,6 +12,7 @@ use crate::calls;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{PERMISSION_RULES_MAX, PERMISSION_TOOL_BYTES_MAX};
 use crate::next_call::call;
+use crate::people::PersonRefusal;
 use crate::refusal::Refusal;
 use crate::roles::{Right, may};
 use crate::teams::leads;
@@ -45,7 +46,7 @@ pub enum RuleScope {
     Below,
 }
 
-/// One rule.
+/// What is answered without asking anybody, and for whom.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -66,7 +67,6 @@ pub struct Rule {
 const EVERY_TOOL: &str = "*";
 
 impl RuleEffect {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             RuleEffect::Allow => "allow",
@@ -153,7 +153,7 @@ pub(super) fn add(
         }
         (Principal::Human | Principal::System, RuleScope::Team(_) | RuleScope::Below) => {}
         (Principal::Nobody, RuleScope::Team(_) | RuleScope::Below) => {
-            return Err(Refusal::Unproven { why: "a rule needs an owner".into() });
+            return Err(Refusal::Person(PersonRefusal::Unproven { why: "a rule needs an owner".into() }));
         }
     }
     if tool.is_empty() || tool.len() > PERMISSION_TOOL_BYTES_MAX || tool.chars().any(|c| c.is_whitespace()) {

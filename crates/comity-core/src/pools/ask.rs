@@ -1,7 +1,7 @@
 //! What can be asked about pools.
 
 use super::event::Loss;
-use super::{PoolKind, SlotId, Whereabouts};
+use super::{PoolKind, SlotId, TabLocation};
 use crate::agents::Process;
 use crate::ids::Principal;
 use crate::time::Millis;
@@ -40,7 +40,7 @@ pub enum PoolAsk {
     /// Tells where an open slot is.
     Note {
         slot: SlotId,
-        at: Box<Whereabouts>,
+        at: Box<TabLocation>,
         /// Whether it was lost with its browser, and is there again.
         reopened: bool,
     },

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PoolKind, SlotId, Whereabouts};
+use super::{PoolKind, SlotId, TabLocation};
 use crate::agents::Process;
 use crate::ids::{Principal, Ticket};
 use crate::time::Millis;
@@ -102,7 +102,7 @@ pub enum PoolEvent {
     Noted {
         pool: Box<str>,
         slot: SlotId,
-        at: Box<Whereabouts>,
+        at: Box<TabLocation>,
         /// Whether it was lost with its browser, and is there again.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         reopened: bool,

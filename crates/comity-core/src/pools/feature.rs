@@ -4,7 +4,7 @@ use super::{PlaceEnding, PoolAsk, PoolEvent, SlotId, TABS};
 use crate::concerns::agents;
 use crate::decide::AskResult;
 use crate::display::{of_page, visible};
-use crate::event::{Event, EventType, Record, live};
+use crate::event::{Event, Record, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent, FollowUp};
 use crate::ids::{AgentId, Principal};
 use crate::people::Asker;
@@ -36,28 +36,26 @@ impl FeatureAsk for PoolAsk {
     }
 }
 
-impl FeatureEvent for PoolEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            PoolEvent::Configured { .. } => live("pool_configured", "pool:configured"),
-            PoolEvent::Taken { .. } => live("slot_taken", "slot:taken"),
-            PoolEvent::Opened { .. } => live("slot_opened", "slot:opened"),
-            PoolEvent::Noted { .. } => live("slot_noted", "slot:noted"),
-            PoolEvent::Freed { .. } => live("slot_freed", "slot:freed"),
-            PoolEvent::Extended { .. } => live("slot_extended", "slot:extended"),
-            PoolEvent::Queued { .. } => live("slot_queued", "slot:queued"),
-            PoolEvent::Asked { .. } => live("slot_asked", "slot:asked"),
-            PoolEvent::Reserved { .. } => live("slot_reserved", "slot:reserved"),
-            PoolEvent::ReservationLapsed { .. } => live("slot_reservation_lapsed", "slot:reservation_lapsed"),
-            PoolEvent::PlaceLeft { .. } => live("slot_place_left", "slot:place_left"),
-            PoolEvent::HandedOver { .. } => live("slot_handed_over", "slot:handed_over"),
-            PoolEvent::Shared { .. } => live("slot_shared", "slot:shared"),
-            PoolEvent::ContextEntered { .. } => live("context_entered", "context:entered"),
-            PoolEvent::ContextOpened { .. } => live("context_opened", "context:opened"),
-            PoolEvent::Unshared { .. } => live("slot_unshared", "slot:unshared"),
-        }
-    }
+event_types!(PoolEvent {
+    PoolEvent::Configured { .. } => live("pool_configured", "pool:configured").housekeeping(),
+    PoolEvent::Taken { .. } => live("slot_taken", "slot:taken"),
+    PoolEvent::Opened { .. } => live("slot_opened", "slot:opened").housekeeping(),
+    PoolEvent::Noted { .. } => live("slot_noted", "slot:noted").housekeeping(),
+    PoolEvent::Freed { .. } => live("slot_freed", "slot:freed"),
+    PoolEvent::Extended { .. } => live("slot_extended", "slot:extended"),
+    PoolEvent::Queued { .. } => live("slot_queued", "slot:queued"),
+    PoolEvent::Asked { .. } => live("slot_asked", "slot:asked"),
+    PoolEvent::Reserved { .. } => live("slot_reserved", "slot:reserved"),
+    PoolEvent::ReservationLapsed { .. } => live("slot_reservation_lapsed", "slot:reservation_lapsed"),
+    PoolEvent::PlaceLeft { .. } => live("slot_place_left", "slot:place_left"),
+    PoolEvent::HandedOver { .. } => live("slot_handed_over", "slot:handed_over"),
+    PoolEvent::Shared { .. } => live("slot_shared", "slot:shared"),
+    PoolEvent::ContextEntered { .. } => live("context_entered", "context:entered"),
+    PoolEvent::ContextOpened { .. } => live("context_opened", "context:opened").housekeeping(),
+    PoolEvent::Unshared { .. } => live("slot_unshared", "slot:unshared"),
+});
 
+impl FeatureEvent for PoolEvent {
     fn may_close_cycle(&self) -> bool {
         true
     }
@@ -122,7 +120,7 @@ impl FeatureEvent for PoolEvent {
                 format!("{by} extended slot {slot} of {pool} to {ttl} from now")
             }
             PoolEvent::Queued { who, wait: Some(wait), .. } => {
-                let waits = telling.does(*who, "is waiting", "are waiting");
+                let waits = telling.does(*who, "began to wait", "began to wait");
                 format!("{waits} for a slot of {pool}, for up to {wait}")
             }
             PoolEvent::Queued { who, wait: None, .. } => format!("{} asked for space in {pool}", name(who)),

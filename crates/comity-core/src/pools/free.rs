@@ -3,7 +3,7 @@
 use super::event::{FreeCause, Loss, PlaceEnding, PoolEvent};
 use super::table::Pool;
 use super::take::find;
-use super::{Slot, SlotId, SlotState, Whereabouts, queue, rights};
+use super::{Slot, SlotId, SlotState, TabLocation, queue, rights};
 use crate::checks::{check_reason, only_comity};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal};
@@ -64,7 +64,7 @@ pub(super) fn note(
     world: &World,
     who: Principal,
     slot: SlotId,
-    at: &Whereabouts,
+    at: &TabLocation,
     reopened: bool,
 ) -> Result<Vec<Event>, Refusal> {
     only_comity(who)?;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::PoolKind;
 use super::table::Pool;
+use super::{PoolKind, PoolRefusal};
 use crate::calls;
 use crate::ids::Principal;
 use crate::next_call::call;
@@ -48,7 +48,7 @@ pub fn full(world: &World, pool: &Pool, who: Principal, waited: Option<Millis>) 
             holders.push(name);
         }
     }
-    Refusal::PoolFull(Box::new(PoolUse {
+    let full = Box::new(PoolUse {
         pool: pool.name.to_string(),
         is_tabs: pool.kind == PoolKind::Tabs,
         used: pool.used(),
@@ -59,7 +59,8 @@ pub fn full(world: &World, pool: &Pool, who: Principal, waited: Option<Millis>) 
         waiting: pool.in_line().count(),
         holders,
         waited,
-    }))
+    });
+    Refusal::Pool(PoolRefusal::Full { full })
 }
 
 impl PoolUse {

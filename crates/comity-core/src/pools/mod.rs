@@ -13,6 +13,7 @@ mod full;
 mod invariants;
 mod notices;
 mod queue;
+mod refusal;
 mod rights;
 mod share;
 mod table;
@@ -40,6 +41,7 @@ pub use full::{PoolUse, full};
 pub use invariants::check;
 pub use notices::PoolTold;
 pub(crate) use queue::{cancel_wait, still_waiting, time_out};
+pub use refusal::{PoolRefusal, SlotOwner};
 pub use rights::{TabUse, check_owner, check_use, check_viewer};
 pub use table::{Pool, Pools};
 use take::decide;
@@ -84,7 +86,7 @@ pub struct Slot {
     pub process: Option<Process>,
     /// Where it is, as far as its driver has told.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub at: Option<Box<Whereabouts>>,
+    pub at: Option<Box<TabLocation>>,
     /// Who else may look at it.
     #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
     pub viewers: BTreeSet<Principal>,
@@ -93,7 +95,7 @@ pub struct Slot {
 /// Where a tab is, so that it is found again, or opened again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Whereabouts {
+pub struct TabLocation {
     /// The browser's name for the container that it is in.
     pub container: Box<str>,
     /// The name of the container, if it is shared on purpose.

@@ -2,7 +2,7 @@
 
 use super::event::PoolEvent;
 use super::table::Pool;
-use super::{PoolKind, Slot, SlotId, contexts, waits};
+use super::{PoolKind, PoolRefusal, Slot, SlotId, SlotOwner, contexts, waits};
 use crate::calls;
 use crate::checks::check_reason;
 use crate::event::Event;
@@ -103,13 +103,12 @@ fn not_yours(world: &World, pool: &Pool, slot: &Slot, verb: &str) -> Refusal {
         Principal::Agent(agent) => agent.to_string(),
         Principal::Human | Principal::System | Principal::Nobody => world.name_of(slot.owner),
     };
-    Refusal::Ownership {
+    Refusal::Pool(PoolRefusal::Ownership {
         verb: verb.to_owned(),
         noun: pool.kind.noun(),
         slot: slot.id.0,
-        owner,
-        name: world.name_of(slot.owner),
-    }
+        owner: SlotOwner { id: owner, name: world.name_of(slot.owner) },
+    })
 }
 
 pub(super) fn hand_over(

@@ -11,7 +11,7 @@ use crate::display::quoted;
 use crate::ids::{AgentId, Principal, Ticket};
 use crate::time::Timestamp;
 
-/// One pool.
+/// Slots of one kind, who has them, and who waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
@@ -31,7 +31,7 @@ pub struct Pool {
     pub(crate) contexts: BTreeMap<Box<str>, NamedContext>,
 }
 
-/// All pools.
+/// Pools by their names, and whose slot is whose.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pools {

@@ -1,7 +1,7 @@
 //! What can be asked about tasks, and what the owner of one says of its work.
 
 use super::assign::{seek, take};
-use super::claim::{claim, claim_next, leader, must_own, not_to_be_had, start, unlock_events};
+use super::claim::{claim, claim_next, leader, must_own, not_to_be_had, own_in_review, start, unlock_events};
 use super::declare::{check_text, declare, link};
 use super::steer::{assign, review, steer};
 use super::{ReturnCause, Task, TaskAct, TaskAsk, TaskEvent, TaskState};
@@ -16,7 +16,7 @@ use crate::world::World;
 pub(super) fn decide(world: &World, who: Principal, ask: &TaskAsk) -> Result<Vec<Event>, Refusal> {
     match ask {
         TaskAsk::Declare { project, tasks } => declare(world, who, *project, tasks),
-        TaskAsk::Link { on, depends_on } => link(world, who, on, depends_on),
+        TaskAsk::Link { on, depends_on, change } => link(world, who, on, depends_on, change),
         TaskAsk::ClaimNext { project } => claim_next(world, who, *project),
         TaskAsk::Act { on, attempt, act } => self::act(world, who, world.tasks.find(on)?, *attempt, act),
         TaskAsk::Seek { project, wait } => seek(world, who, *project, *wait),
@@ -57,7 +57,7 @@ fn done(
     evidence: &str,
 ) -> Result<Vec<Event>, Refusal> {
     if let TaskState::InReview { .. } = task.state {
-        return Err(not_to_be_had(world, task));
+        return Err(own_in_review(who, task).unwrap_or_else(|| not_to_be_had(world, task)));
     }
     must_own(world, who, task, attempt)?;
     let TaskState::Running { by, .. } = task.state else {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Brief;
 use crate::ids::{Principal, ProjectId};
+use crate::paths::PathPattern;
 use crate::time::Millis;
 
 /// A task by its name.
@@ -24,13 +25,21 @@ pub struct TaskDraft {
     pub depends_on: Vec<Box<str>>,
 }
 
+/// What of a task is said anew.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BriefChange {
+    pub title: Option<Box<str>>,
+    /// All that it is going to change.
+    pub files: Option<Vec<PathPattern>>,
+}
+
 /// What can be asked about tasks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TaskAsk {
     /// Declares tasks, all or none, in any order.
     Declare { project: ProjectId, tasks: Vec<TaskDraft> },
-    /// Lets a task wait for further ones.
-    Link { on: TaskRef, depends_on: Vec<Box<str>> },
+    /// Lets a task wait for further ones, or changes what it says.
+    Link { on: TaskRef, depends_on: Vec<Box<str>>, change: BriefChange },
     /// Claims the task that is most worth doing.
     ClaimNext { project: ProjectId },
     /// Does something with one task.

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Task, TaskEvent, TaskState, similar};
+use super::{Task, TaskEvent, TaskRef, TaskState, TaskStatus, similar};
 use crate::agents::Agent;
 use crate::calls;
 use crate::event::Event;
@@ -143,14 +143,38 @@ pub(super) fn best_for(world: &World, who: Principal, project: ProjectId) -> Opt
     fitting.find(|task| can_be_given(world, task))
 }
 
+/// Gives a task to an agent that was started for it, if it is still to be had.
+pub(crate) fn given_to(world: &World, on: &TaskRef, agent: AgentId) -> Option<TaskEvent> {
+    let is_free = |task: &&Task| matches!(task.state, TaskState::Open { claim: None });
+    let task = world.tasks.find(on).ok().filter(is_free).filter(|task| task.status() == TaskStatus::Ready)?;
+    let (on, to, attempt) = (task.name(), Principal::Agent(agent), task.attempt);
+    can_be_given(world, task).then_some(TaskEvent::Assigned { on, to, attempt, start_within: None })
+}
+
+/// Refuses a task that nobody can be started for.
+pub(crate) fn must_be_open(world: &World, on: &TaskRef) -> Result<(), Refusal> {
+    let task = world.tasks.find(on)?;
+    match task.state {
+        TaskState::Open { claim: None } => Ok(()),
+        _ => Err(Refusal::bad_input(
+            format!("the task {} is {}", task.id, task.status().word()),
+            "name a task that nobody has, or leave it out",
+        )),
+    }
+}
+
+/// The ready tasks that nobody who waits could be given, in the order in which they are worth doing.
+pub(crate) fn without_anybody(world: &World) -> impl Iterator<Item = &Task> {
+    let ready = world.tasks.ready.iter().filter_map(|(_, number)| world.tasks.by_number(*number));
+    ready.filter(|task| can_be_given(world, task))
+}
+
 /// Which roles are wanted: ready tasks that nobody who waits could be given.
 pub fn openings(world: &World) -> Vec<Opening> {
     let may_start = world.agents.may_join(world.agents_max());
     let mut counts: BTreeMap<(ProjectId, &str, Option<&str>), usize> = BTreeMap::new();
-    for task in world.tasks.ready.iter().filter_map(|(_, number)| world.tasks.by_number(*number)) {
-        if can_be_given(world, task) {
-            *counts.entry((task.project, task.role(), task.brief.team.as_deref())).or_default() += 1;
-        }
+    for task in without_anybody(world) {
+        *counts.entry((task.project, task.role(), task.brief.team.as_deref())).or_default() += 1;
     }
     let opening = |((project, role, team), tasks): ((ProjectId, &str, Option<&str>), usize)| Opening {
         project,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Readiness, ReturnCause, Task, TaskEvent, TaskState, similar};
+use super::{Readiness, ReturnCause, Task, TaskEvent, TaskRefusal, TaskState, similar};
 use crate::calls;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
@@ -39,7 +39,7 @@ pub(super) fn claim_next(world: &World, who: Principal, project: ProjectId) -> R
             problem: "no task is ready for you".into(),
             hint: format!(
                 "wait for one: {}; or see: {}",
-                call(calls::TASK_CLAIM, [("wait", "60s".into())]),
+                call(calls::NEXT, [("wait", "60s".into())]),
                 call(calls::TASK_LIST, [])
             ),
         }),
@@ -123,11 +123,14 @@ pub(super) fn must_own(
     if owner == Some(who) && attempt.is_none_or(|attempt| attempt == task.attempt) {
         return Ok(());
     }
-    Err(Refusal::StaleAttempt {
+    if let Some(refusal) = own_in_review(who, task) {
+        return Err(refusal);
+    }
+    Err(Refusal::Task(TaskRefusal::StaleAttempt {
         task: task.id.to_string(),
         owner: owner.map(|owner| if owner == who { "you".into() } else { world.name_of(owner) }),
         attempt: task.attempt,
-    })
+    }))
 }
 
 fn must_be_ready(world: &World, task: &Task) -> Result<(), Refusal> {
@@ -153,6 +156,14 @@ pub(super) fn not_to_be_had(world: &World, task: &Task) -> Refusal {
         problem: format!("the task {} is {}{whose}", task.id, task.status().word()),
         hint: format!("see: {}", call(calls::TASK_GET, [("id", (*task.id).into())])),
     }
+}
+
+/// Whoever has done the work waits until somebody has looked at it.
+pub(super) fn own_in_review(who: Principal, task: &Task) -> Option<Refusal> {
+    matches!(task.state, TaskState::InReview { by, .. } if by == who).then(|| Refusal::NotAllowed {
+        problem: format!("{} is in review; it is yours again if it is sent back", task.id),
+        hint: format!("see: {}", call(calls::TASK_GET, [("id", (*task.id).into())])),
+    })
 }
 
 /// What becomes of the tasks of an agent that ends: somebody else may try, but not for ever.

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::steer::may_steer;
-use super::{Brief, NewTask, Readiness, Task, TaskDraft, TaskEvent, TaskRef, TaskState, graph, similar};
+use super::{
+    Brief, BriefChange, NewTask, Readiness, Task, TaskDraft, TaskEvent, TaskRef, TaskRefusal, TaskState,
+    graph, similar,
+};
 use crate::agents::check_name;
 use crate::calls;
 use crate::event::Event;
@@ -39,7 +42,8 @@ pub(super) fn declare(
         .map(|task| (&*task.id, task.depends_on.iter().map(|before| &**before).collect()))
         .collect();
     if let Some(cycle) = graph::cycle(&edges) {
-        return Err(Refusal::Cycle { path: cycle.into_iter().map(str::to_owned).collect() });
+        let path = cycle.into_iter().map(str::to_owned).collect();
+        return Err(Refusal::Task(TaskRefusal::Cycle { path }));
     }
     let tasks: Vec<Task> = named.iter().map(|task| as_task(world, who, project, task, number)).collect();
     let similar = similar::among_new(world, who, &tasks);
@@ -47,12 +51,13 @@ pub(super) fn declare(
     Ok(std::iter::once(declared).chain(similar).collect())
 }
 
-/// Lets a task that nobody works on wait for further ones.
+/// Lets a task that nobody works on wait for further ones, or changes what it says.
 pub(super) fn link(
     world: &World,
     who: Principal,
     on: &TaskRef,
     depends_on: &[Box<str>],
+    change: &BriefChange,
 ) -> Result<Vec<Event>, Refusal> {
     let task = world.tasks.find(on)?;
     if task.state.owner() != Some(who) {
@@ -67,16 +72,24 @@ pub(super) fn link(
         let find = |number| world.tasks.by_number(number);
         if let Some(way) = graph::way(&find, before.number, task.number) {
             let names = way.into_iter().filter_map(find).map(|task| task.id.to_string());
-            return Err(Refusal::Cycle { path: std::iter::once(task.id.to_string()).chain(names).collect() });
+            let path = std::iter::once(task.id.to_string()).chain(names).collect();
+            return Err(Refusal::Task(TaskRefusal::Cycle { path }));
         }
         if !task.depends_on.contains(&before.number) && !new.contains(id) {
             new.push(id.clone());
         }
     }
     check_dependencies(&task.id, task.depends_on.len() + new.len())?;
-    match new.is_empty() {
+    let title = change.title.clone().filter(|title| *title != task.brief.title);
+    let files = change.files.clone().filter(|files| *files != task.brief.files);
+    title.as_deref().map_or(Ok(()), check_title)?;
+    files.as_ref().map_or(Ok(()), |files| check_files(&task.id, files.len()))?;
+    match new.is_empty() && title.is_none() && files.is_none() {
         true => Ok(vec![]),
-        false => Ok(vec![Event::Task(TaskEvent::Linked { on: task.name(), depends_on: new })]),
+        false => {
+            let linked = TaskEvent::Linked { on: task.name(), depends_on: new, title, files };
+            Ok(vec![Event::Task(linked)])
+        }
     }
 }
 
@@ -167,20 +180,28 @@ fn check_draft(world: &World, draft: &TaskDraft) -> Result<(), Refusal> {
     draft.id.as_deref().map_or(Ok(()), |id| check_name("a task's id", id))?;
     role.as_deref().map_or(Ok(()), |role| check_name("a role", role))?;
     team.as_deref().map_or(Ok(()), |team| check_name("a team", team))?;
-    if title.trim().is_empty() {
-        return Err(Refusal::bad_input("a task needs a title", "say in a few words what is to be done"));
-    }
+    check_title(title)?;
     role.as_deref().map_or(Ok(()), |role| world.roles.must_know(role))?;
     team.as_deref().map_or(Ok(()), |team| teams::must_know(world, team))?;
-    check_text("the title", title, TASK_TITLE_BYTES_MAX)?;
     check_text("the description", description, TASK_TEXT_BYTES_MAX)?;
     let id = draft.id.as_deref().unwrap_or(title);
     check_dependencies(id, draft.depends_on.len())?;
-    if files.len() > TASK_FILES_MAX {
-        let problem = format!("{id} names {} paths, of {TASK_FILES_MAX} at most", files.len());
-        return Err(Refusal::LimitReached { problem, hint: "name directories or globs instead".into() });
+    check_files(id, files.len())
+}
+
+fn check_title(title: &str) -> Result<(), Refusal> {
+    if title.trim().is_empty() {
+        return Err(Refusal::bad_input("a task needs a title", "say in a few words what is to be done"));
     }
-    Ok(())
+    check_text("the title", title, TASK_TITLE_BYTES_MAX)
+}
+
+fn check_files(id: &str, count: usize) -> Result<(), Refusal> {
+    if count <= TASK_FILES_MAX {
+        return Ok(());
+    }
+    let problem = format!("{id} names {count} paths, of {TASK_FILES_MAX} at most");
+    Err(Refusal::LimitReached { problem, hint: "name directories or globs instead".into() })
 }
 
 fn check_dependencies(id: &str, count: usize) -> Result<(), Refusal> {

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Brief, Likeness, TaskRef};
+use super::{Brief, Similarity, TaskRef};
 use crate::ids::{AgentId, Principal, ProjectId};
+use crate::paths::PathPattern;
 use crate::time::Millis;
 
 /// A task as it was declared.
@@ -36,11 +37,16 @@ pub enum TaskEvent {
         project: ProjectId,
         tasks: Vec<NewTask>,
     },
-    /// A task waits for further ones.
+    /// A task waits for further ones, or says something else.
     Linked {
         #[serde(flatten)]
         on: TaskRef,
         depends_on: Vec<Box<str>>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        title: Option<Box<str>>,
+        /// All that it is going to change.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        files: Option<Vec<PathPattern>>,
     },
     Claimed {
         #[serde(flatten)]
@@ -161,7 +167,7 @@ pub enum TaskEvent {
         #[serde(flatten)]
         on: TaskRef,
         other: Box<str>,
-        likeness: Likeness,
+        likeness: Similarity,
         /// Who has to be told.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tell: Option<AgentId>,

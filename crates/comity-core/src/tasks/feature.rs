@@ -3,9 +3,10 @@
 use super::{ReturnCause, TaskAct, TaskAsk, TaskEvent, TaskRef};
 use crate::concerns::agents;
 use crate::decide::AskResult;
-use crate::event::{Event, EventType, Record, durable, live};
+use crate::event::{Event, Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent, FollowUp};
 use crate::ids::{AgentId, Principal};
+use crate::paths::PathPattern;
 use crate::people::Asker;
 use crate::refusal::Refusal;
 use crate::sentence::Telling;
@@ -40,31 +41,29 @@ impl FeatureAsk for TaskAsk {
     }
 }
 
-impl FeatureEvent for TaskEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            TaskEvent::Declared { .. } => durable("task_declared", "task:declared"),
-            TaskEvent::Linked { .. } => durable("task_linked", "task:linked"),
-            TaskEvent::Claimed { .. } => durable("task_claimed", "task:claimed"),
-            TaskEvent::Assigned { .. } => durable("delegated", "task:assigned"),
-            TaskEvent::Started { .. } => durable("task_started", "task:started"),
-            TaskEvent::Reported { .. } => durable("task_reported", "task:in_review"),
-            TaskEvent::Completed { .. } => durable("task_completed", "task:completed"),
-            TaskEvent::SentBack { .. } => durable("task_sent_back", "task:sent_back"),
-            TaskEvent::Returned { .. } => durable("delegation_cancelled", "task:returned"),
-            TaskEvent::Failed { .. } => durable("task_failed", "task:failed"),
-            TaskEvent::Paused { .. } => durable("task_paused", "task:paused"),
-            TaskEvent::Resumed { .. } => durable("task_resumed", "task:resumed"),
-            TaskEvent::Retried { .. } => durable("task_retried", "task:retried"),
-            TaskEvent::Reopened { .. } => durable("task_reopened", "task:reopened"),
-            TaskEvent::Skipped { .. } => durable("task_skipped", "task:skipped"),
-            TaskEvent::Cancelled { .. } => durable("task_cancelled", "task:cancelled"),
-            TaskEvent::LooksLike { .. } => durable("task_looks_like", "task:looks_like"),
-            TaskEvent::Sought { .. } => live("task_sought", "task:sought"),
-            TaskEvent::GaveUp { .. } => live("task_sought_in_vain", "task:sought_in_vain"),
-        }
-    }
+event_types!(TaskEvent {
+    TaskEvent::Declared { .. } => durable("task_declared", "task:declared"),
+    TaskEvent::Linked { .. } => durable("task_linked", "task:linked"),
+    TaskEvent::Claimed { .. } => durable("task_claimed", "task:claimed"),
+    TaskEvent::Assigned { .. } => durable("delegated", "task:assigned"),
+    TaskEvent::Started { .. } => durable("task_started", "task:started"),
+    TaskEvent::Reported { .. } => durable("task_reported", "task:in_review"),
+    TaskEvent::Completed { .. } => durable("task_completed", "task:completed"),
+    TaskEvent::SentBack { .. } => durable("task_sent_back", "task:sent_back"),
+    TaskEvent::Returned { .. } => durable("delegation_cancelled", "task:returned"),
+    TaskEvent::Failed { .. } => durable("task_failed", "task:failed"),
+    TaskEvent::Paused { .. } => durable("task_paused", "task:paused"),
+    TaskEvent::Resumed { .. } => durable("task_resumed", "task:resumed"),
+    TaskEvent::Retried { .. } => durable("task_retried", "task:retried"),
+    TaskEvent::Reopened { .. } => durable("task_reopened", "task:reopened"),
+    TaskEvent::Skipped { .. } => durable("task_skipped", "task:skipped"),
+    TaskEvent::Cancelled { .. } => durable("task_cancelled", "task:cancelled"),
+    TaskEvent::LooksLike { .. } => durable("task_looks_like", "task:looks_like"),
+    TaskEvent::Sought { .. } => live("task_sought", "task:sought").housekeeping(),
+    TaskEvent::GaveUp { .. } => live("task_sought_in_vain", "task:sought_in_vain").housekeeping(),
+});
 
+impl FeatureEvent for TaskEvent {
     fn may_close_cycle(&self) -> bool {
         true
     }
@@ -115,8 +114,16 @@ impl FeatureEvent for TaskEvent {
                     tasks.iter().map(|task| format!("{} ({})", task.id, task.brief.title)).collect();
                 format!("{by} declared {}", named.join(", "))
             }
-            TaskEvent::Linked { depends_on, .. } => {
-                format!("{task} now also waits for {}", depends_on.join(", "))
+            TaskEvent::Linked { depends_on, title, files, .. } => {
+                let waits = (!depends_on.is_empty())
+                    .then(|| format!("{task} now also waits for {}", depends_on.join(", ")));
+                let title =
+                    title.as_ref().map(|title| format!("{by} changed the title of {task} to {title}"));
+                let files = files.as_ref().map(|files| {
+                    let files: Vec<String> = files.iter().map(PathPattern::readable).collect();
+                    format!("{by} changed the files of {task} to {}", files.join(", "))
+                });
+                [waits, title, files].into_iter().flatten().collect::<Vec<_>>().join("; ")
             }
             TaskEvent::Claimed { by, attempt, .. } => format!("{} took {task}, attempt {attempt}", name(by)),
             TaskEvent::Assigned { to, attempt, .. } => {
@@ -154,7 +161,7 @@ impl FeatureEvent for TaskEvent {
             TaskEvent::Cancelled { .. } => format!("{by} cancelled {task}"),
             TaskEvent::LooksLike { other, likeness, .. } => format!("{task} looks like {other}: {likeness}"),
             TaskEvent::Sought { agent: id, wait, .. } => {
-                format!("{} is waiting for work, for up to {wait}", agent(id))
+                format!("{} began to wait for work, for up to {wait}", agent(id))
             }
             TaskEvent::GaveUp { agent: id, deadlock: None } => {
                 format!("{} stopped waiting for work", agent(id))

@@ -14,6 +14,7 @@ pub mod graph;
 mod invariants;
 mod notices;
 mod past;
+mod refusal;
 mod similar;
 mod steer;
 mod table;
@@ -28,9 +29,9 @@ use crate::roles::DEFAULT_ROLE;
 use crate::time::Timestamp;
 
 use acts::decide;
-pub use ask::{TaskAct, TaskAsk, TaskDraft, TaskRef};
+pub use ask::{BriefChange, TaskAct, TaskAsk, TaskDraft, TaskRef};
 pub use assign::{Opening, openings, ready_for};
-pub(crate) use assign::{in_the_way, need, seekers, waiting_for};
+pub(crate) use assign::{given_to, in_the_way, must_be_open, need, seekers, waiting_for, without_anybody};
 pub(crate) use claim::{ended_events, unstarted_events};
 pub use event::{NewTask, ReturnCause, TaskEvent};
 pub(crate) use feature::{ASSIGNMENT, STUCK};
@@ -38,7 +39,8 @@ pub use graph::Readiness;
 pub use invariants::check;
 pub use notices::TaskTold;
 pub use past::{AttemptEnd, PastAttempt};
-pub use similar::{Likeness, likeness};
+pub use refusal::TaskRefusal;
+pub use similar::{Similarity, likeness};
 pub(crate) use table::TaskFacts;
 use table::apply;
 pub use table::{IdleAgent, TaskTable};
@@ -80,7 +82,7 @@ pub enum Priority {
     Low,
 }
 
-/// One task.
+/// Something to do: what comes before it, who has it, and what came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -204,7 +206,6 @@ impl TaskStatus {
         TaskStatus::Cancelled,
     ];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             TaskStatus::Pending => "pending",
@@ -222,7 +223,6 @@ impl TaskStatus {
 }
 
 impl Priority {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Priority::Urgent => "urgent",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Likeness, ReturnCause, TaskEvent};
+use super::{ReturnCause, Similarity, TaskEvent};
 use crate::calls;
 use crate::display::visible;
 use crate::event::Record;
@@ -31,7 +31,7 @@ pub enum TaskTold {
     /// This agent stopped waiting for work: whoever could finish some waits for this agent.
     NoWork { deadlock: String },
     /// Two tasks look like the same work.
-    LooksLike { task: String, other: String, likeness: Likeness },
+    LooksLike { task: String, other: String, likeness: Similarity },
 }
 
 impl fmt::Display for TaskTold {

@@ -15,7 +15,7 @@ use crate::world::World;
 /// How two tasks are alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Likeness {
+pub enum Similarity {
     /// They would change the same files.
     Files,
     /// So many of a hundred words of the shorter one are in the other.
@@ -40,20 +40,25 @@ const STOP_WORDS: [&str; 40] = [
 
 /// How alike two tasks are: the words that both have, of the words of the one that has fewer. A short task that is
 /// contained in a long one is found that way, as one that merely shares a few words with it is not.
-pub fn likeness(a: &Brief, b: &Brief) -> Option<Likeness> {
+pub fn likeness(a: &Brief, b: &Brief) -> Option<Similarity> {
     compare(a, &words(a), b, &words(b))
 }
 
-fn compare(a: &Brief, a_words: &BTreeSet<String>, b: &Brief, b_words: &BTreeSet<String>) -> Option<Likeness> {
+fn compare(
+    a: &Brief,
+    a_words: &BTreeSet<String>,
+    b: &Brief,
+    b_words: &BTreeSet<String>,
+) -> Option<Similarity> {
     if a.files.iter().any(|mine| b.files.iter().any(|theirs| crate::paths::overlaps(mine, theirs))) {
-        return Some(Likeness::Files);
+        return Some(Similarity::Files);
     }
     let fewer = a_words.len().min(b_words.len());
     if fewer < WORDS_MIN {
         return None;
     }
     let percent = a_words.intersection(b_words).count() * 100 / fewer;
-    (percent > COMMON_PERCENT).then(|| Likeness::Words(u8::try_from(percent).unwrap_or(100)))
+    (percent > COMMON_PERCENT).then(|| Similarity::Words(u8::try_from(percent).unwrap_or(100)))
 }
 
 fn words(brief: &Brief) -> BTreeSet<String> {
@@ -105,16 +110,16 @@ fn are_ordered<'a>(find: &impl Fn(u64) -> Option<&'a Task>, a: &Task, b: &Task) 
     graph::way(find, a.number, b.number).is_some() || graph::way(find, b.number, a.number).is_some()
 }
 
-fn looks_like(world: &World, who: Principal, task: &Task, other: &Task, likeness: Likeness) -> Event {
+fn looks_like(world: &World, who: Principal, task: &Task, other: &Task, likeness: Similarity) -> Event {
     let tell = who.agent().and_then(|agent| leader_of(world, agent).agent());
     Event::Task(TaskEvent::LooksLike { on: task.name(), other: other.id.clone(), likeness, tell })
 }
 
-impl fmt::Display for Likeness {
+impl fmt::Display for Similarity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Likeness::Files => f.write_str("both would change the same files"),
-            Likeness::Words(percent) => write!(f, "they have {percent} % of their words in common"),
+            Similarity::Files => f.write_str("both would change the same files"),
+            Similarity::Words(percent) => write!(f, "they have {percent} % of their words in common"),
         }
     }
 }
@@ -135,13 +140,13 @@ mod tests {
         let table = [
             // Half of the words is not over half.
             ("Rewrite login form validation", "Rewrite logout form handling", None),
-            ("Rewrite login form validation", "Login form validation rewrite", Some(Likeness::Words(100))),
-            ("REWRITE the LOGIN form", "rewrite this login form now", Some(Likeness::Words(100))),
-            ("Write tests for user API", "Write tests for billing API", Some(Likeness::Words(75))),
+            ("Rewrite login form validation", "Login form validation rewrite", Some(Similarity::Words(100))),
+            ("REWRITE the LOGIN form", "rewrite this login form now", Some(Similarity::Words(100))),
+            ("Write tests for user API", "Write tests for billing API", Some(Similarity::Words(75))),
             // Stop words and short words say nothing; what is left is too little.
             ("Add it to the UI", "Add it to the DB", None),
             ("Fix login", "Fix login", None),
-            ("Über die Straße gehen", "ÜBER DIE STRASSE gehen lernen", Some(Likeness::Words(75))),
+            ("Über die Straße gehen", "ÜBER DIE STRASSE gehen lernen", Some(Similarity::Words(75))),
         ];
         for (a, b, expected) in table {
             assert_eq!(likeness(&brief(a, "", &[]), &brief(b, "", &[])), expected, "{a} / {b}");
@@ -149,9 +154,9 @@ mod tests {
         }
         let (short, long) = ("Rewrite login form", "Mend the pages");
         let told = "The login form is slow: rewrite it, then measure the pages again.";
-        assert_eq!(likeness(&brief(short, "", &[]), &brief(long, told, &[])), Some(Likeness::Words(100)));
+        assert_eq!(likeness(&brief(short, "", &[]), &brief(long, told, &[])), Some(Similarity::Words(100)));
         let (src, glob) = (brief("One", "", &["src/"]), brief("Two", "", &["**/mod.rs"]));
-        assert_eq!(likeness(&src, &glob), Some(Likeness::Files));
+        assert_eq!(likeness(&src, &glob), Some(Similarity::Files));
         assert_eq!(likeness(&src, &brief("Two", "", &["docs/"])), None);
     }
 }

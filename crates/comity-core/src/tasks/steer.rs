@@ -92,7 +92,7 @@ pub(super) fn assign(
     Ok(events)
 }
 
-/// Accepts the work of somebody else, or sends it back. Nobody reviews their own.
+/// Accepts the work of somebody else, or sends it back. No agent reviews its own; nobody is above the human.
 pub(super) fn review(
     world: &World,
     who: Principal,
@@ -103,7 +103,7 @@ pub(super) fn review(
         return Err(not_to_be_had(world, task));
     };
     may(world, who, Right::ReviewTasks)?;
-    if *by == who {
+    if *by == who && who != Principal::Human {
         return Err(Refusal::NotAllowed {
             problem: format!("{} is your own work", task.id),
             hint: "somebody else has to accept it".into(),

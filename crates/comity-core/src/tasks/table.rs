@@ -289,7 +289,12 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
     }
     let number = event.on().and_then(|on| world.tasks.get(on.project, &on.task)).map(|task| task.number);
     let Some(number) = number else { return };
-    if let TaskEvent::Linked { on, depends_on } = event {
+    if let TaskEvent::Linked { on, depends_on, title, files } = event {
+        if let Some(task) = world.tasks.by_number.get_mut(&number) {
+            let brief = &mut task.brief;
+            brief.title = title.clone().unwrap_or_else(|| brief.title.clone());
+            brief.files = files.clone().unwrap_or_else(|| brief.files.clone());
+        }
         return linked(&mut world.tasks, on, number, depends_on);
     }
     let now = world.now;

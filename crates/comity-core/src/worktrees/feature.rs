@@ -9,7 +9,7 @@ use crate::commits::{found_later, short};
 use crate::concerns::agents;
 use crate::decide::AskResult;
 use crate::display::{counted, visible};
-use crate::event::{Event, EventType, Record, durable, live};
+use crate::event::{Event, Record, durable, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::people::Asker;
@@ -65,6 +65,9 @@ pub enum WorktreeEvent {
         /// The reference that keeps its commits.
         rescue: Box<str>,
     },
+    /// A worktree is another's now: of an agent that was started again for the one that had it.
+    #[serde(rename = "worktree_passed_on")]
+    PassedOn { project: ProjectId, slug: Box<str>, to: AgentId },
     /// The branch of a worktree was merged.
     BranchMerged {
         project: ProjectId,
@@ -145,19 +148,18 @@ impl FeatureAsk for WorktreeAsk {
     }
 }
 
-impl FeatureEvent for WorktreeEvent {
-    fn kind(&self) -> EventType {
-        match self {
-            WorktreeEvent::Added { .. } => durable("worktree_added", "worktree:added"),
-            // Lost in a power cut, it is as if it had never been released: it stays.
-            WorktreeEvent::Released { .. } => live("worktree_released", "worktree:released"),
-            WorktreeEvent::Kept { .. } => live("worktree_kept", "worktree:kept"),
-            WorktreeEvent::Removed { .. } => durable("worktree_removed", "worktree:removed"),
-            WorktreeEvent::BranchMerged { .. } => durable("branch_merged", "worktree:merged"),
-            WorktreeEvent::MergeConflicted { .. } => durable("merge_conflicted", "worktree:conflict"),
-        }
-    }
+event_types!(WorktreeEvent {
+    WorktreeEvent::Added { .. } => durable("worktree_added", "worktree:added"),
+    // Lost in a power cut, it is as if it had never been released: it stays.
+    WorktreeEvent::Released { .. } => live("worktree_released", "worktree:released"),
+    WorktreeEvent::Kept { .. } => live("worktree_kept", "worktree:kept").housekeeping(),
+    WorktreeEvent::Removed { .. } => durable("worktree_removed", "worktree:removed"),
+    WorktreeEvent::PassedOn { .. } => live("worktree_passed_on", "worktree:passed_on"),
+    WorktreeEvent::BranchMerged { .. } => durable("branch_merged", "worktree:merged"),
+    WorktreeEvent::MergeConflicted { .. } => durable("merge_conflicted", "worktree:conflict"),
+});
 
+impl FeatureEvent for WorktreeEvent {
     fn apply(&self, world: &mut World, record: &Record) {
         match self {
             WorktreeEvent::Added { project, tree } => {
@@ -174,6 +176,9 @@ impl FeatureEvent for WorktreeEvent {
                 }
             }
             WorktreeEvent::Removed { project, slug, .. } => world.worktrees.remove(*project, slug),
+            WorktreeEvent::PassedOn { project, slug, to } => {
+                world.worktrees.pass_on(*project, slug, Principal::Agent(*to));
+            }
             WorktreeEvent::BranchMerged { project, target, commit, .. } => {
                 world.moves.merged(record.by, *project, target, commit);
             }
@@ -190,6 +195,10 @@ impl FeatureEvent for WorktreeEvent {
             | WorktreeEvent::Removed { project, slug, .. } => {
                 let tree = before.and_then(|world| world.worktrees.get(*project, slug));
                 agents(tree.into_iter().flat_map(|tree| [Some(tree.owner), tree.released]).flatten())
+            }
+            WorktreeEvent::PassedOn { project, slug, to } => {
+                let tree = before.and_then(|world| world.worktrees.get(*project, slug));
+                std::iter::once(*to).chain(agents(tree.map(|tree| tree.owner))).collect()
             }
             WorktreeEvent::BranchMerged { project, source, .. }
             | WorktreeEvent::MergeConflicted { project, source, .. } => {
@@ -209,6 +218,9 @@ impl FeatureEvent for WorktreeEvent {
             WorktreeEvent::Kept { slug, why, .. } => format!("the worktree {slug} is kept: {why}"),
             WorktreeEvent::Removed { slug, rescue, .. } => {
                 format!("{by} put the worktree {slug} into the trash; {rescue} keeps its commits")
+            }
+            WorktreeEvent::PassedOn { slug, to, .. } => {
+                format!("{} goes on in the worktree {slug}", telling.world.name_of(Principal::Agent(*to)))
             }
             WorktreeEvent::BranchMerged { source, target, commit, files_total, recovered, .. } => {
                 let (id, later) = (short(commit), found_later(*recovered));

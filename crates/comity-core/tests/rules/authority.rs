@@ -188,7 +188,7 @@ fn a_path_stands_for_its_own_lock_else_for_the_narrowest_around_it() {
             src/*.rs of ann given back
             src/ of ann extended to 20m
             ann: refused (not_held): you have no lock on docs/x.md itself: you hold docs/; to give that up: unlock(paths=["docs/"])
-            bob: refused (not_held): you hold no lock on docs/x.md: docs/ is locked shared by ann for 5m more (0ms so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["docs/x.md"], from="AGENT")
+            bob: refused (not_held): you hold no lock on docs/x.md: docs/ is locked shared by ann for 5m more (0ms so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["docs/x.md"], from="ann")
             ann got tests/a.rs (fence 5)
             ann got tests/b.rs (fence 6)
             tests/a.rs of ann given back

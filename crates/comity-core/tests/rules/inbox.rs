@@ -1,9 +1,12 @@
 //! What waits for whom, in which order.
 
+use comity_core::agents::Profile;
 use comity_core::control::ControlAsk;
 use comity_core::inbox::{self, InboxItem};
+use comity_core::teams::TeamAsk;
 use comity_core::{Ask, Millis, Principal, World};
 
+use crate::people::{Scene, id, person, present};
 use crate::permission_world::{ANN, HUMAN, LEAD, PermissionWorld, allow, shell, who};
 use crate::script::Stage;
 
@@ -12,10 +15,13 @@ fn kinds(world: &World, who: Principal) -> Vec<&'static str> {
         InboxItem::Shutdown(_) => "shutdown",
         InboxItem::Permission(_) => "permission",
         InboxItem::Plan(_) => "plan",
+        InboxItem::NewPlaces { .. } => "new_places",
         InboxItem::Orphan(_) => "orphan",
         InboxItem::Death(_) => "death",
+        InboxItem::GaveUp(_) => "gave up",
         InboxItem::Review(_) => "review",
         InboxItem::Failed(_) => "failed",
+        InboxItem::LockWanted { .. } => "lock_wanted",
         InboxItem::Space { .. } => "space",
         InboxItem::Decision(_) => "decision",
         InboxItem::Wish(_) => "wish",
@@ -77,4 +83,42 @@ fn work_that_was_left_waits_for_the_leader_and_else_for_the_human() {
     assert_eq!(kinds(&stage.world, HUMAN), ["orphan", "orphan"], "whoever leads it now");
     stage.play("clean a.rs");
     assert_eq!(kinds(&stage.world, HUMAN), ["orphan"]);
+}
+
+#[test]
+fn whoever_waits_for_a_lock_of_the_human_is_an_entry() {
+    let mut stage = Stage::default();
+    for line in ["ann joins", "bob joins", "human locks a.rs", "ann locks b.rs"] {
+        stage.play(line);
+    }
+    assert!(kinds(&stage.world, HUMAN).is_empty());
+    stage.play("bob locks a.rs waiting 60s");
+    stage.play("bob locks b.rs waiting 60s");
+    let ann = stage.who("ann");
+    assert_eq!((kinds(&stage.world, HUMAN), kinds(&stage.world, ann)), (vec!["lock_wanted"], vec![]));
+}
+
+#[test]
+fn a_wish_reaches_whoever_leads_the_team_whether_it_was_created_or_not() {
+    for is_created in [false, true] {
+        let mut scene = Scene::new();
+        let (lead, helper) = (Principal::Agent(id(2)), id(3));
+        let green = || Some("green".into());
+        let leader =
+            Profile { name: "lead".into(), role: Some("lead".into()), team: green(), ..Profile::default() };
+        scene.join_with(present(), 2, leader).expect("joined");
+        if is_created {
+            scene
+                .ask(lead, Ask::Team(TeamAsk::Create { name: "green".into(), purpose: None }))
+                .expect("created");
+        }
+        let profile = Profile { name: "helper".into(), team: green(), ..Profile::default() };
+        scene.join_with(person(), 3, profile).expect("joined");
+        assert_eq!(
+            (kinds(&scene.world, lead), kinds(&scene.world, HUMAN)),
+            (vec!["wish"], vec![]),
+            "{is_created}"
+        );
+        scene.ask(lead, Ask::Team(TeamAsk::Admit { agent: helper, team: None })).expect("let in");
+    }
 }

@@ -71,7 +71,7 @@ fn a_refusal_counts_up_to_the_moment_of_the_ask() {
             bob joined
             ann got src/a.rs (fence 1)
             bob: refused (locked): src/a.rs is locked by ann for 3m more (2m so far); wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
-            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann for 3m more (2m so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["src/a.rs"], from="AGENT")
+            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann for 3m more (2m so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["src/a.rs"], from="ann")
             bob: refused (not_allowed): src/a.rs is locked by ann for 3m more (2m so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
     );
 }
@@ -239,7 +239,7 @@ fn giving_back_what_somebody_else_holds_names_the_holder() {
         bob unlocks src/b.rs",
         expect![[r#"
             ann got src/a.rs (fence 1)
-            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["src/a.rs"], from="AGENT")
+            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["src/a.rs"], from="ann")
             bob: refused (not_held): src/b.rs is not locked, by you or anybody else; see what is held with: locks()"#]],
     );
 }
@@ -255,7 +255,7 @@ fn projects_are_apart() {
         expect![[r#"
             ann got a.rs (fence 1)
             bob got a.rs (fence 2)
-            bob: refused (not_held): you hold no lock on a.rs: a.rs is locked by ann for 5m more (0ms so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["a.rs"], from="AGENT")
+            bob: refused (not_held): you hold no lock on a.rs: a.rs is locked by ann for 5m more (0ms so far); only its holder can release it; if you lead the holder, or are a person, take it with: release(paths=["a.rs"], from="ann")
             fence 1: a.rs is locked by ann for 5m more (0ms so far)
             fence 2: a.rs is locked by bob for 5m more (0ms so far)"#]],
     );

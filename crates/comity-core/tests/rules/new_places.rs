@@ -1,11 +1,12 @@
 //! AG10: acts in the human's name from new places are asked about ("was it you?").
 
-use comity_core::agents::{AgentAsk, Process};
+use comity_core::agents::{AgentAsk, Ending, Process};
+use comity_core::inbox::{self, InboxItem};
 use comity_core::limits::UNSEEN_ACTS_MAX;
 use comity_core::people::{Asker, PersonAsk, PersonEvent, Place, Proof};
 use comity_core::{Ask, Event, Principal, Record};
 
-use crate::people::{Scene, asker, asker_in, lock, present};
+use crate::people::{Scene, asker, asker_in, id, lock, present};
 
 #[test]
 fn acts_are_recorded_with_where_they_came_from_and_new_places_are_shown_once() {
@@ -108,6 +109,51 @@ fn a_question_is_settled_at_home_and_shown_once_in_each_other_window() {
     assert_eq!(look(&window(2)), 1, "not its own");
     assert_eq!(look(&present()), 2, "what a newer window was shown is not settled");
     assert_eq!([look(&present()), look(&window(4))], [0, 0], "now it is");
+}
+
+#[test]
+fn agents_that_join_are_no_new_place_and_an_end_is_called_that() {
+    let mut scene = Scene::new();
+    let elsewhere = asker(Proof::Terminal, "tmux > copilot > comity");
+    let home = present().origin.expect("an origin").place();
+    scene.join(elsewhere.clone(), 2, "copilot", None).expect("joined");
+    assert_eq!(scene.world.people.unseen(&home).count(), 0, "agent programs come in from anywhere");
+    scene.ask(Principal::Agent(id(2)), lock("src/b.rs")).expect("locked");
+    let (agent, ending) = (id(2), Ending::Terminated);
+    let end = AgentAsk::End { agent, ending, cause: "said goodbye".into() };
+    scene.ask(elsewhere, Ask::Agent(end)).expect("ended");
+    let asked: Vec<&str> = scene.world.people.unseen(&home).map(|act| &*act.act).collect();
+    assert_eq!(asked, ["agent_terminated"], "not what it gave up");
+}
+
+#[test]
+fn the_inbox_has_one_entry_for_all_new_places_until_they_are_settled() {
+    let mut scene = Scene::new();
+    for number in 0..3 {
+        let from = asker(Proof::Terminal, &format!("tmux > program-{number} > comity"));
+        scene.ask(from, limit(5 + number % 2)).expect("done");
+    }
+    let entries = |scene: &Scene, asker: &Asker| {
+        let items = inbox::waiting_at(&scene.world, asker);
+        items
+            .iter()
+            .map(|item| match item {
+                InboxItem::NewPlaces { acts, .. } => *acts,
+                other => panic!("{other:?}"),
+            })
+            .collect::<Vec<usize>>()
+    };
+    assert_eq!(entries(&scene, &present()), [3]);
+    assert_eq!(entries(&scene, &asker(Proof::Terminal, "tmux > program-1 > comity")), [2], "not its own");
+    assert_eq!(
+        entries(&scene, &asker(Proof::Token("ci".into()), "cron > comity")),
+        [0; 0],
+        "scripts look at nothing"
+    );
+    let place = present().origin.expect("an origin").place();
+    let up_to = scene.world.people.unsettled().last().expect("an act").seq;
+    scene.ask(present(), Ask::Person(PersonAsk::Recognise { up_to, place })).expect("shown");
+    assert_eq!(entries(&scene, &present()), [0; 0]);
 }
 
 #[test]

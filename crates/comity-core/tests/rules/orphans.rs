@@ -247,11 +247,11 @@ fn who_is_silent_with_its_leader_over_restarts_ends_once() {
         .for_each(|line| stage.play(line));
     start(&mut stage, 100);
     start(&mut stage, 700);
-    let said = |text: &str| stage.said.iter().filter(|line| line.contains(text)).count();
+    let count_of = |text: &str| stage.said.iter().filter(|line| line.contains(text)).count();
     for once in ["lead exited", "ann terminated (lead ended)", "a.rs of ann lapsed", "b.rs of lead lapsed"] {
-        assert_eq!(said(once), 1, "{once}: {:#?}", stage.said);
+        assert_eq!(count_of(once), 1, "{once}: {:#?}", stage.said);
     }
-    assert_eq!(said("ann exited"), 0, "{:#?}", stage.said);
+    assert_eq!(count_of("ann exited"), 0, "{:#?}", stage.said);
 }
 
 #[test]

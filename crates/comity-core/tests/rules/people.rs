@@ -91,7 +91,7 @@ impl Scene {
         )
     }
 
-    fn join_with(
+    pub(crate) fn join_with(
         &mut self,
         by: impl Into<Asker>,
         number: u64,

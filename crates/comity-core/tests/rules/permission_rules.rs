@@ -119,12 +119,12 @@ fn what_a_mode_says() {
 #[test]
 fn a_mode_is_widened_by_who_is_above_and_not_beyond_its_own() {
     let mut stage = PermissionWorld::new();
-    let said = |result: Result<(), Refusal>| result.expect_err("refused").to_string();
-    assert!(said(stage.mode(who(ANN), ANN, Mode::Full)).contains("may not widen it yourself"));
+    let refusal = |result: Result<(), Refusal>| result.expect_err("refused").to_string();
+    assert!(refusal(stage.mode(who(ANN), ANN, Mode::Full)).contains("may not widen it yourself"));
     stage.mode(who(ANN), ANN, Mode::Plan).expect("narrower");
-    assert!(said(stage.mode(who(ANN), ANN, Mode::Ask)).contains("may not widen"), "not even back");
-    assert!(said(stage.mode(who(BOB), ANN, Mode::Ask)).contains("does not lead"));
-    assert!(said(stage.mode(who(LEAD), ANN, Mode::Full)).contains("you are in ask mode yourself"));
+    assert!(refusal(stage.mode(who(ANN), ANN, Mode::Ask)).contains("may not widen"), "not even back");
+    assert!(refusal(stage.mode(who(BOB), ANN, Mode::Ask)).contains("does not lead"));
+    assert!(refusal(stage.mode(who(LEAD), ANN, Mode::Full)).contains("you are in ask mode yourself"));
     stage.mode(who(LEAD), ANN, Mode::Ask).expect("as wide as its own");
     stage.mode(HUMAN, ANN, Mode::Full).expect("the human may");
     assert_eq!(mode_of(&stage.world, id(ANN)), Mode::Full);

@@ -4,8 +4,8 @@ use comity_core::agents::{AgentAsk, Process, Profile};
 use comity_core::limits::PERMISSION_WAIT;
 use comity_core::next_call::spell_plainly;
 use comity_core::permissions::{
-    Answer, Commands, Hearing, KeptAnswer, Pattern, PermissionAsk, PermissionEvent, ProjectFile, RequestId,
-    RequestState, RuleEffect, RuleId, RuleScope, ToolCall, ToolClass,
+    Answer, AnswerDelivery, Commands, KeptAnswer, Pattern, PermissionAsk, PermissionEvent, ProjectFile,
+    RequestId, RequestState, RuleEffect, RuleId, RuleScope, ToolCall, ToolClass,
 };
 use comity_core::roles::{Mode, Role, Roles};
 use comity_core::snapshot::Snapshot;
@@ -125,7 +125,7 @@ impl PermissionWorld {
         let ask = PermissionAsk::Request {
             call: Box::new(call.clone()),
             wait: PERMISSION_WAIT,
-            hearing: Hearing::Waits,
+            hearing: AnswerDelivery::Waits,
         };
         let events = self.ask(who(agent), ask).expect("taken");
         events.iter().find_map(|event| match event {

@@ -3,7 +3,7 @@
 use comity_core::agents::{AgentAsk, Ending};
 use comity_core::limits::{PERMISSION_KEPT, PERMISSION_WAIT};
 use comity_core::permissions::{
-    Answer, Hearing, PermissionAsk, PermissionEvent, PlanAnswer, RequestId, RequestState, RuleEffect,
+    Answer, AnswerDelivery, PermissionAsk, PermissionEvent, PlanAnswer, RequestId, RequestState, RuleEffect,
     RuleScope, ToolCall, answerer_of, mode_of,
 };
 use comity_core::roles::Mode;
@@ -56,18 +56,18 @@ fn late_second_wrong_and_unknown_answers_change_nothing() {
     let mut stage = PermissionWorld::new();
     let (call, other) = (shell("make"), shell("make install"));
     let request = stage.request(ANN, &call).expect("asked");
-    let said = |result: Result<(), Refusal>| result.expect_err("refused").to_string();
-    assert!(said(stage.answer(HUMAN, RequestId(99), &call, allow())).contains("no request 99"));
-    assert!(said(stage.answer(HUMAN, request, &other, allow())).contains("about another call"));
+    let refusal = |result: Result<(), Refusal>| result.expect_err("refused").to_string();
+    assert!(refusal(stage.answer(HUMAN, RequestId(99), &call, allow())).contains("no request 99"));
+    assert!(refusal(stage.answer(HUMAN, request, &other, allow())).contains("about another call"));
     assert_eq!(stage.state(request), "waiting");
     stage.answer(HUMAN, request, &call, Answer::Deny { reason: None }).expect("answered");
     assert!(
-        said(stage.answer(who(LEAD), request, &call, allow())).contains("was denied by the human already")
+        refusal(stage.answer(who(LEAD), request, &call, allow())).contains("was denied by the human already")
     );
     assert!(stage.tries(ANN, &call).contains("denied"));
     let late = stage.request(ANN, &other).expect("asked");
     stage.pass(PERMISSION_WAIT);
-    assert!(said(stage.answer(HUMAN, late, &other, allow())).contains("too late"));
+    assert!(refusal(stage.answer(HUMAN, late, &other, allow())).contains("too late"));
     assert!(stage.tries(ANN, &other).contains("nobody answered request 2 in time"));
     stage.folds();
 }
@@ -88,22 +88,22 @@ fn only_who_stands_above_answers() {
     let mut stage = PermissionWorld::new();
     let call = shell("make");
     let request = stage.request(ANN, &call).expect("asked");
-    let said = |result: Result<(), Refusal>| result.expect_err("refused").to_string();
-    assert!(said(stage.answer(who(ANN), request, &call, allow())).contains("decides about itself"));
+    let refusal = |result: Result<(), Refusal>| result.expect_err("refused").to_string();
+    assert!(refusal(stage.answer(who(ANN), request, &call, allow())).contains("decides about itself"));
     assert!(
-        said(stage.answer(who(BOB), request, &call, allow())).contains("bob does not lead ann"),
+        refusal(stage.answer(who(BOB), request, &call, allow())).contains("bob does not lead ann"),
         "a sibling"
     );
     assert!(
-        said(stage.answer(who(STRANGER), request, &call, allow())).contains("does not lead"),
+        refusal(stage.answer(who(STRANGER), request, &call, allow())).contains("does not lead"),
         "another lead"
     );
-    assert!(said(stage.answer(Principal::System, request, &call, allow())).contains("nothing by itself"));
+    assert!(refusal(stage.answer(Principal::System, request, &call, allow())).contains("nothing by itself"));
     // What ann has not got, nobody that she starts has.
     let child = stage.join(who(ANN), "child", Some("lead"), None);
     let below = stage.join(Principal::Agent(child), "below", None, None);
     let theirs = stage.request(6, &call).expect("asked");
-    let no = said(stage.answer(Principal::Agent(child), theirs, &call, allow()));
+    let no = refusal(stage.answer(Principal::Agent(child), theirs, &call, allow()));
     assert!(no.contains("was started by ann, which has no right to that"), "{no}");
     assert_eq!(answerer_of(&stage.world, below), who(LEAD), "it goes to the first who may answer");
     assert_eq!(stage.state(request), "waiting");
@@ -167,10 +167,10 @@ fn a_plan_is_approved_or_rejected_by_who_is_above() {
     let mut stage = PermissionWorld::new();
     let submit =
         |content: &str| PermissionAsk::SubmitPlan { file: "plan.md".into(), content: content.into() };
-    let said = |result: Result<Vec<PermissionEvent>, Refusal>| result.expect_err("refused").to_string();
-    assert!(said(stage.ask(who(ANN), submit("do it"))).contains("you are in ask mode"));
+    let refusal = |result: Result<Vec<PermissionEvent>, Refusal>| result.expect_err("refused").to_string();
+    assert!(refusal(stage.ask(who(ANN), submit("do it"))).contains("you are in ask mode"));
     stage.mode(HUMAN, ANN, Mode::Plan).expect("set");
-    assert!(said(stage.ask(who(ANN), submit("  "))).contains("empty"));
+    assert!(refusal(stage.ask(who(ANN), submit("  "))).contains("empty"));
     stage.ask(who(ANN), submit("first")).expect("submitted");
     stage.ask(who(ANN), submit("second")).expect("submitted");
     let shown =
@@ -182,16 +182,16 @@ fn a_plan_is_approved_or_rejected_by_who_is_above() {
     let plan = plans[1].0;
     let approve =
         |mode| PermissionAsk::AnswerPlan { plan, answer: PlanAnswer::Approve { mode, feedback: None } };
-    assert!(said(stage.ask(who(ANN), approve(Mode::Ask))).contains("decides about itself"));
-    assert!(said(stage.ask(who(BOB), approve(Mode::Ask))).contains("does not lead"));
-    assert!(said(stage.ask(who(LEAD), approve(Mode::Full))).contains("full is wider"));
+    assert!(refusal(stage.ask(who(ANN), approve(Mode::Ask))).contains("decides about itself"));
+    assert!(refusal(stage.ask(who(BOB), approve(Mode::Ask))).contains("does not lead"));
+    assert!(refusal(stage.ask(who(LEAD), approve(Mode::Full))).contains("full is wider"));
     let reject =
         |text: &str| PermissionAsk::AnswerPlan { plan, answer: PlanAnswer::Reject { feedback: text.into() } };
-    assert!(said(stage.ask(who(LEAD), reject(" "))).contains("needs feedback"));
+    assert!(refusal(stage.ask(who(LEAD), reject(" "))).contains("needs feedback"));
     assert_eq!(mode_of(&stage.world, id(ANN)), Mode::Plan);
     stage.ask(who(LEAD), approve(Mode::Ask)).expect("approved");
     assert_eq!(mode_of(&stage.world, id(ANN)), Mode::Ask);
-    assert!(said(stage.ask(who(LEAD), reject("no"))).contains("was approved already"));
+    assert!(refusal(stage.ask(who(LEAD), reject("no"))).contains("was approved already"));
     stage
         .hears(ANN, &["you are in plan mode now, by the human", "your plan was approved; go on in ask mode"]);
     stage.hears(LEAD, &[]);
@@ -205,7 +205,7 @@ fn who_went_on_is_told() {
     let ask = PermissionAsk::Request {
         call: Box::new(call.clone()),
         wait: PERMISSION_WAIT,
-        hearing: Hearing::Told,
+        hearing: AnswerDelivery::Told,
     };
     stage.ask(who(ANN), ask).expect("asked");
     stage.hears(
@@ -222,7 +222,7 @@ fn what_is_not_so_any_more_is_not_told() {
     let mut stage = PermissionWorld::new();
     let ask = |stage: &mut PermissionWorld, call: &ToolCall| {
         let call = Box::new(call.clone());
-        let request = PermissionAsk::Request { call, wait: PERMISSION_WAIT, hearing: Hearing::Told };
+        let request = PermissionAsk::Request { call, wait: PERMISSION_WAIT, hearing: AnswerDelivery::Told };
         stage.ask(who(ANN), request).expect("asked");
     };
     let call = shell("make");
@@ -277,7 +277,7 @@ fn everything_has_a_bound() {
     let ask = |call: &ToolCall| PermissionAsk::Request {
         call: Box::new(call.clone()),
         wait: PERMISSION_WAIT,
-        hearing: Hearing::Waits,
+        hearing: AnswerDelivery::Waits,
     };
     stage.ask(who(ANN), ask(&huge)).expect_err("too long");
     for number in 0..32 {

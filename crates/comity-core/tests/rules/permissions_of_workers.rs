@@ -3,8 +3,8 @@
 use comity_core::agents::{AgentAsk, Ending, Process, Profile};
 use comity_core::limits::PERMISSION_WAIT;
 use comity_core::permissions::{
-    Answer, Hearing, KeptAnswer, PermissionAsk, PermissionEvent, PlanAnswer, RequestId, RuleEffect, RuleId,
-    RuleScope, ToolClass, mode_of,
+    Answer, AnswerDelivery, KeptAnswer, PermissionAsk, PermissionEvent, PlanAnswer, RequestId, RuleEffect,
+    RuleId, RuleScope, ToolClass, mode_of,
 };
 use comity_core::roles::Mode;
 use comity_core::teams::TeamAsk;
@@ -40,7 +40,7 @@ fn acts() -> impl Strategy<Value = Act> {
             .prop_map(|for_team| Answer::Allow { kept: Some(KeptAnswer { for_team, pattern: None }) }),
     ];
     let asks = prop_oneof![
-        4 => call.clone().prop_map(|call| PermissionAsk::Request { call, wait: PERMISSION_WAIT, hearing: Hearing::Told }),
+        4 => call.clone().prop_map(|call| PermissionAsk::Request { call, wait: PERMISSION_WAIT, hearing: AnswerDelivery::Told }),
         4 => call.clone().prop_map(|call| PermissionAsk::Use { call }),
         6 => (number.clone(), 0..COMMANDS.len(), answer).prop_map(|(request, at, answer)| {
             let call = shell(COMMANDS[at]);

@@ -7,28 +7,31 @@ use comity_core::agents::{AgentAsk, Ending};
 use comity_core::control::ControlAsk;
 use comity_core::decisions::{DecisionAsk, DecisionId};
 use comity_core::locks::LockAsk;
-use comity_core::people::{Asker, Origin, PersonAsk, Place, Proof};
+use comity_core::people::{Asker, Origin, PersonAsk, PersonRefusal, Place, Proof};
 use comity_core::permissions::{
     Answer, PermissionAsk, PlanAnswer, RequestId, RuleEffect, RuleId, RuleScope, ToolClass,
 };
 use comity_core::pools::{PoolAsk, PoolKind, SlotId, Take};
 use comity_core::roles::Mode;
+use comity_core::runs::{Reached, RunAsk, RunId};
 use comity_core::snapshot::Snapshot;
 use comity_core::tasks::{TaskAct, TaskAsk, TaskRef};
 use comity_core::teams::TeamAsk;
 use comity_core::worktrees::{WorktreeAsk, WorktreeInfo};
 use comity_core::{Ask, CaseRule, ContentHash, Millis, PathPattern, Principal, Refusal, TokenHash, run};
 
+use crate::judged_asks::{ALL, AskRight, name_of};
 use crate::script::{Stage, project};
 
 /// Where features say what takes presence.
-const FEATURES: [&str; 9] = [
+const FEATURES: [&str; 10] = [
     include_str!("../../src/agents/feature.rs"),
     include_str!("../../src/control/feature.rs"),
     include_str!("../../src/decisions.rs"),
     include_str!("../../src/locks/feature.rs"),
     include_str!("../../src/permissions/feature.rs"),
     include_str!("../../src/pools/feature.rs"),
+    include_str!("../../src/runs/feature.rs"),
     include_str!("../../src/tasks/feature.rs"),
     include_str!("../../src/teams.rs"),
     include_str!("../../src/worktrees/feature.rs"),
@@ -93,6 +96,7 @@ fn decisions(stage: &mut Stage) -> Vec<Ask> {
         Ask::Worktree(WorktreeAsk::Release { project, slug: "login".into() }),
         Ask::Decision(DecisionAsk::Settle { id: DecisionId(1), confirm: true, reason: None }),
         Ask::Control(ControlAsk::RequestShutdown { agent, reason: None, within: Millis::minutes(1) }),
+        Ask::Control(ControlAsk::ForceShutdown { agent, reason: None }),
         Ask::Team(TeamAsk::Delete { name: "red".into() }),
         Ask::Team(TeamAsk::Admit { agent, team: Some("red".into()) }),
     ];
@@ -140,6 +144,13 @@ fn decisions(stage: &mut Stage) -> Vec<Ask> {
         PoolAsk::Admit { pool: "tabs".into(), context: "login".into(), whom: human },
     ];
     asks.extend(slots.map(Ask::Pool));
+    let run = RunId(1);
+    let runs = [
+        RunAsk::End { run, force: false, again: false },
+        RunAsk::Reach { run, how: Reached::Interrupted },
+        RunAsk::Reach { run, how: Reached::Attached },
+    ];
+    asks.extend(runs.map(Ask::Run));
     let people = [
         PersonAsk::MakeToken { name: "ci".into(), hash: TokenHash([9; 32]) },
         PersonAsk::RevokeToken { name: "ci".into() },
@@ -167,11 +178,12 @@ fn named() -> BTreeSet<&'static str> {
 fn every_act_that_decides_takes_presence() {
     let mut stage = stage();
     let before = Snapshot::of(&stage.world);
-    let mut tried = BTreeSet::new();
+    let (mut tried, mut asks) = (BTreeSet::new(), BTreeSet::new());
     for ask in decisions(&mut stage) {
+        asks.insert(name_of(&ask));
         let now = stage.world.now;
         match run(&mut stage.world, person(), &ask, None, now, 1) {
-            Err(Refusal::NotPresent { act, lacks }) => {
+            Err(Refusal::Person(PersonRefusal::NotPresent { act, lacks })) => {
                 assert_eq!(lacks, "this has no terminal");
                 tried.insert(act);
             }
@@ -181,5 +193,7 @@ fn every_act_that_decides_takes_presence() {
         assert_eq!(nobody.code(), "unproven", "{ask:?}");
     }
     assert_eq!(tried, named(), "an act that is named in the rule is tried here");
+    let judged = ALL.iter().filter(|(_, right)| *right == AskRight::Decides).map(|(name, _)| *name);
+    assert_eq!(asks, judged.collect(), "every ask that decides is tried here, and no other");
     assert_eq!(Snapshot::of(&stage.world), before);
 }

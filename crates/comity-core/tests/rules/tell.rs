@@ -113,6 +113,7 @@ impl Teller {
             Event::Worktree(WorktreeEvent::Removed { slug, .. }) => {
                 format!("worktree {slug} is in the trash")
             }
+            Event::Worktree(WorktreeEvent::PassedOn { slug, .. }) => format!("worktree {slug} is another's"),
             Event::Worktree(WorktreeEvent::BranchMerged { source, target, .. }) => {
                 format!("{source} is in {target}")
             }
@@ -133,6 +134,7 @@ impl Teller {
             Event::Notice(NoticeEvent::Taken { agent: id, .. }) => format!("{} was told", agent(*id)),
             Event::Agent(AgentEvent::Named { agent: id, name }) => format!("{} is called {name}", agent(*id)),
             Event::Person(event) => format!("{event:?}"),
+            Event::Run(event) => format!("{event:?}"),
         }
     }
 

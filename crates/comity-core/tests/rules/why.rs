@@ -3,7 +3,7 @@
 use comity_core::Principal;
 use comity_core::activity::Activity;
 use comity_core::next_call::spell_plainly;
-use comity_core::why::Chain;
+use comity_core::why::WaitChain;
 use expect_test::{Expect, expect};
 
 use crate::permission_world::{ANN, BOB, LEAD, PermissionWorld, id, shell, who};
@@ -22,7 +22,7 @@ fn played(script: &str) -> Stage {
 
 /// Why somebody, a task or a path does not go on, as the human reads it.
 fn why(stage: &Stage, subject: &str, expect: Expect) {
-    let chain = Chain::new(&stage.world, Principal::Human, stage.now());
+    let chain = WaitChain::new(&stage.world, Principal::Human, stage.now());
     let links = match (stage.world.agents.find(subject), stage.world.tasks.get(project(), subject)) {
         (Ok(agent), _) => chain.of_agent(agent),
         (_, Some(task)) => chain.of_task(task),
@@ -155,7 +155,7 @@ fn whoever_waits_for_an_answer_is_blocked() {
     assert_eq!(Activity::of(&stage.world, agent, stage.now).word(), "blocked");
     let bob = stage.world.agents.get(id(BOB)).expect("bob");
     assert_ne!(Activity::of(&stage.world, bob, stage.now).word(), "blocked");
-    let links = Chain::new(&stage.world, who(LEAD), stage.now).of_agent(agent);
+    let links = WaitChain::new(&stage.world, who(LEAD), stage.now).of_agent(agent);
     let lines: Vec<&str> = links.iter().map(|link| &*link.text).collect();
-    assert_eq!(lines, ["ann waits for an answer of you to Bash: make (0s)", "you have to decide"]);
+    assert_eq!(lines, ["ann waits for your answer to Bash: make (0s)", "you have to decide"]);
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use comity_core::Refusal;
 
 use super::answer::SharedIndex;
-use super::build::{Built, build};
+use super::build::{UnpublishedCommit, build};
 use super::change::{FileChange, changes_between};
 use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
@@ -104,7 +104,7 @@ impl Committing<'_> {
         }
     }
 
-    fn publication<'p>(&'p self, found: &'p CommitCandidates, built: Built) -> Publication<'p> {
+    fn publication<'p>(&'p self, found: &'p CommitCandidates, built: UnpublishedCommit) -> Publication<'p> {
         Publication {
             git: self.git,
             commit_dir: self.commit_dir,

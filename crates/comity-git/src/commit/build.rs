@@ -16,7 +16,7 @@ use super::side_by_side::both;
 use crate::git::{Git, UnknownState};
 
 /// A commit that is on no branch yet.
-pub(super) struct Built {
+pub(super) struct UnpublishedCommit {
     pub(super) commit: String,
     /// What it changes: covered paths and nothing else.
     pub(super) changes: Vec<FileChange>,
@@ -30,7 +30,7 @@ pub(super) fn build(
     commit_dir: &CommitDir,
     request: &CommitRequest<'_>,
     found: &CommitCandidates,
-) -> Result<Option<Built>, NotCommitted> {
+) -> Result<Option<UnpublishedCommit>, NotCommitted> {
     if found.candidates.is_empty() {
         return Ok(None);
     }
@@ -63,7 +63,7 @@ struct CommitBuilder<'a> {
 
 enum Tried {
     /// Only covered paths are changed, or none.
-    Clean(Option<Built>),
+    Clean(Option<UnpublishedCommit>),
     /// The tree would change these, too.
     Foreign(Vec<FileChange>),
 }
@@ -71,7 +71,7 @@ enum Tried {
 impl CommitBuilder<'_> {
     /// Builds from the shared index with our paths in it, which it will have to be afterwards anyway; what is foreign
     /// in it is taken back in a copy. Nothing if that does not work out.
-    fn build_beside_staged(&self) -> Result<Option<Option<Built>>, NotCommitted> {
+    fn build_beside_staged(&self) -> Result<Option<Option<UnpublishedCommit>>, NotCommitted> {
         let ours = PrivateIndex::copy_of_shared(self.git, self.commit_dir, self.found.head.as_deref())?;
         ours.take(self.git, self.found.candidates.iter())?;
         let mut foreign = self.found.staged.clone();
@@ -93,7 +93,7 @@ impl CommitBuilder<'_> {
                     // Of a path that is not in the commit after all, the shared index keeps what it has.
                     let is_all = built.changes.len() == self.found.candidates.len();
                     let is_next = is_all && self.request.hooks == Hooks::Skip;
-                    return Ok(Some(Some(Built { next: is_next.then_some(ours), ..built })));
+                    return Ok(Some(Some(UnpublishedCommit { next: is_next.then_some(ours), ..built })));
                 }
                 Ok(Tried::Foreign(changes)) => {
                     foreign.extend(changes.into_iter().map(|change| (change.path, change.old)));
@@ -139,7 +139,7 @@ impl CommitBuilder<'_> {
                 Hooks::Run(_) => Err(beyond_scope(foreign)),
             };
         }
-        let built = (!changes.is_empty()).then_some(Built { commit, changes, next: None });
+        let built = (!changes.is_empty()).then_some(UnpublishedCommit { commit, changes, next: None });
         Ok(Tried::Clean(built))
     }
 

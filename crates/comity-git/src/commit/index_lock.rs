@@ -12,9 +12,9 @@ use crate::dot_git::found;
 use crate::umask::as_user;
 
 /// How long another git may hold the index before we give up.
-const WAIT_MAX: Duration = Duration::from_secs(10);
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often it is tried; git has no way to tell that it is done.
-const POLL: Duration = Duration::from_millis(2);
+pub(super) const POLL: Duration = Duration::from_millis(2);
 /// The other name of our lock. It proves that a lock is ours, also to the process after us.
 const HELD: &str = "held";
 

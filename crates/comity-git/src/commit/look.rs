@@ -12,7 +12,7 @@ use super::filters::filtered;
 use super::index_flags::may_hide;
 use super::not_committed::NotCommitted;
 use super::presence::{Presence, PresenceCache};
-use super::scope::{CommitScope, Look};
+use super::scope::{CommitScope, SearchScope};
 use super::side_by_side::both;
 use crate::git::Git;
 use crate::hidden::{Hidden, hidden_work};
@@ -66,7 +66,7 @@ pub(super) fn look(
     case: CaseRule,
 ) -> Result<CommitCandidates, NotCommitted> {
     let looked_at = scope.look();
-    if looked_at == Look::At(Vec::new()) {
+    if looked_at == SearchScope::At(Vec::new()) {
         return Ok(CommitCandidates::default());
     }
     let index = git.worktree().git_dir.join("index");
@@ -121,10 +121,10 @@ pub(super) fn look(
 }
 
 /// Limits for git; none means everything.
-fn specs(look: &Look, case: CaseRule) -> Vec<OsString> {
+fn specs(look: &SearchScope, case: CaseRule) -> Vec<OsString> {
     let paths = match look {
-        Look::Everywhere => return Vec::new(),
-        Look::At(paths) => paths,
+        SearchScope::Everywhere => return Vec::new(),
+        SearchScope::At(paths) => paths,
     };
     let bytes: usize = paths.iter().map(|path| path.as_os_str().len()).sum();
     let is_top = |path: &PathBuf| path.as_os_str().is_empty();
@@ -147,7 +147,7 @@ pub(super) fn dirty(entries: &[StatusEntry]) -> BTreeSet<PathBuf> {
 /// The changes that git named, while they are sorted into what can be committed and what cannot.
 struct CandidateSearch<'a> {
     scope: &'a dyn CommitScope,
-    looked_at: &'a Look,
+    looked_at: &'a SearchScope,
     tree: PresenceCache<'a>,
     found: CommitCandidates,
 }
@@ -184,8 +184,8 @@ impl CandidateSearch<'_> {
     /// Whether somebody wants to hear of a path that is not covered.
     fn is_looked_at(&self, path: &Path) -> bool {
         match self.looked_at {
-            Look::Everywhere => true,
-            Look::At(paths) => paths.iter().any(|looked_at| path.starts_with(looked_at)),
+            SearchScope::Everywhere => true,
+            SearchScope::At(paths) => paths.iter().any(|looked_at| path.starts_with(looked_at)),
         }
     }
 
@@ -206,7 +206,7 @@ impl CandidateSearch<'_> {
         if self.scope.covers(&path) {
             return self.skip(path, SkipReason::Ignored);
         }
-        let Look::At(named) = self.looked_at else { return };
+        let SearchScope::At(named) = self.looked_at else { return };
         let named = named.iter().filter(|named| is_dir && named.starts_with(&path));
         let there: Vec<&PathBuf> = named.filter(|named| self.tree.has(named)).collect();
         there.into_iter().for_each(|named| self.skip(named.clone(), SkipReason::Ignored));

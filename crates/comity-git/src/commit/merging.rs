@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use comity_core::Refusal;
 
 use super::attempts::{Committing, NextCommit, PublishedCommit, branch};
-use super::build::{Built, beyond_scope, commit_tree};
+use super::build::{UnpublishedCommit, beyond_scope, commit_tree};
 use super::change::{FileChange, changes_between, read_raw};
 use super::filters::filtered;
 use super::hooks::{commit_msg, pre_commit};
@@ -124,7 +124,7 @@ impl Committing<'_> {
         before_publish(&next).map_err(NotCommitted::Refused)?;
         let changes: Vec<FileChange> = changes_between(git, Some(&head), &tree)?;
         let left_as_before = left_as_before(git, &head, &changes, &found, &status)?;
-        let built = Built { commit: commit.clone(), changes: changes.clone(), next: None };
+        let built = UnpublishedCommit { commit: commit.clone(), changes: changes.clone(), next: None };
         let publication = Publication {
             git,
             commit_dir: self.commit_dir,

@@ -6,6 +6,7 @@
 
 mod answer;
 mod attempts;
+mod between;
 mod build;
 mod change;
 mod commit_dir;
@@ -50,6 +51,7 @@ pub use answer::{
     SharedIndex, SkipReason, SkippedPath,
 };
 pub use attempts::NextCommit;
+pub(crate) use between::BetweenCommits;
 pub use change::{ChangeKind, FileChange, FileMode, FileVersion};
 pub(crate) use commit_dir::NAME as COMMIT_DIR;
 pub(crate) use filters::filtered;
@@ -58,7 +60,7 @@ pub use heal::Healed;
 pub use not_committed::NotCommitted;
 pub use recover::{BegunCommit, Recalled, came_about, recall};
 pub use request::{AUTHOR_BYTES_MAX, Author, CommitRequest, Hooks, MESSAGE_BYTES_MAX};
-pub use scope::{CommitScope, Look, Patterns};
+pub use scope::{CommitScope, Patterns, SearchScope};
 
 /// The file in our directory of the common git directory whose lock means that a process of ours commits.
 const LOCK_FILE: &str = "commit.lock";

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::answer::SharedIndex;
-use super::build::Built;
+use super::build::UnpublishedCommit;
 use super::change::FileChange;
 use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
@@ -37,7 +37,7 @@ pub(super) struct Publication<'a> {
     pub(super) turn: &'a FairLock,
     pub(super) common_dir: &'a Path,
     pub(super) found: &'a CommitCandidates,
-    pub(super) built: Built,
+    pub(super) built: UnpublishedCommit,
     /// What git has begun, and this ends.
     pub(super) finishes: Option<Unfinished>,
     /// What the shared index has otherwise than the commit, at paths that it leaves as they were: a conflict, mostly.

@@ -9,7 +9,7 @@ use comity_core::{CaseRule, PathPattern};
 /// Which paths may be in a commit.
 pub trait CommitScope: Sync {
     /// Where to look for changes: wider than what is covered, or the same.
-    fn look(&self) -> Look;
+    fn look(&self) -> SearchScope;
 
     /// Whether a path from the top of the worktree, as git spells it, may be in the commit.
     fn covers(&self, path: &Path) -> bool;
@@ -17,7 +17,7 @@ pub trait CommitScope: Sync {
 
 /// Where to look for changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Look {
+pub enum SearchScope {
     Everywhere,
     /// At these files, and in these directories.
     At(Vec<PathBuf>),
@@ -32,14 +32,14 @@ pub struct Patterns<'a> {
 }
 
 impl CommitScope for Patterns<'_> {
-    fn look(&self) -> Look {
+    fn look(&self) -> SearchScope {
         let prefix = |alternative: &Alternative| {
             // Git compares bytes, and the disk may have another Unicode form than the pattern.
             let names: Vec<&str> = alternative.prefix().take_while(|name| name.is_ascii()).collect();
             (!names.is_empty()).then(|| PathBuf::from(names.join("/")))
         };
         let alternatives = self.patterns.iter().flat_map(PathPattern::alternatives);
-        alternatives.map(prefix).collect::<Option<_>>().map_or(Look::Everywhere, Look::At)
+        alternatives.map(prefix).collect::<Option<_>>().map_or(SearchScope::Everywhere, SearchScope::At)
     }
 
     fn covers(&self, path: &Path) -> bool {
@@ -95,17 +95,17 @@ mod tests {
 
     #[test]
     fn where_patterns_look() {
-        let check = |patterns: &[&str], expected: Look| {
+        let check = |patterns: &[&str], expected: SearchScope| {
             let patterns: Vec<PathPattern> = patterns
                 .iter()
                 .map(|text| PathPattern::parse(text, CaseRule::Exact).expect("a pattern"))
                 .collect();
             assert_eq!(Patterns { patterns: &patterns, case: CaseRule::Exact }.look(), expected);
         };
-        check(&["src/a.rs", "docs/"], Look::At(vec!["src/a.rs".into(), "docs".into()]));
-        check(&["src/*/x", "{a,b/c}"], Look::At(vec!["src".into(), "a".into(), "b/c".into()]));
-        check(&["src/", "*.rs"], Look::Everywhere);
-        check(&["top/caf\u{e9}/x"], Look::At(vec!["top".into()]));
-        check(&[], Look::At(vec![]));
+        check(&["src/a.rs", "docs/"], SearchScope::At(vec!["src/a.rs".into(), "docs".into()]));
+        check(&["src/*/x", "{a,b/c}"], SearchScope::At(vec!["src".into(), "a".into(), "b/c".into()]));
+        check(&["src/", "*.rs"], SearchScope::Everywhere);
+        check(&["top/caf\u{e9}/x"], SearchScope::At(vec!["top".into()]));
+        check(&[], SearchScope::At(vec![]));
     }
 }

@@ -18,7 +18,7 @@ use super::{Driver, seconds};
 use crate::confiner::Confiner;
 use crate::git::Git;
 use crate::process::{self, ChildInput, ChildOutput, MayRun};
-use crate::time_limits::{Bound, GitPace};
+use crate::time_limits::{GitPace, TimeLeft};
 
 /// A program of the user's, with its arguments. No shell is between.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,7 +144,7 @@ impl Driver {
             &mut command,
             MayRun::Everything,
             ChildInput::Bytes(input),
-            Bound::new(GitPace::Any, Instant::now() + hook.patience),
+            TimeLeft::new(GitPace::Any, Instant::now() + hook.patience),
         )
         .map_err(|error| no(error.to_string()))?;
         if !output.status.success() {

@@ -362,8 +362,8 @@ fn what_cannot_be_committed_without_more_than_is_covered() {
     sandbox.write("main/src", "a file now\n");
     struct OnlyTheFile;
     impl comity_git::commit::CommitScope for OnlyTheFile {
-        fn look(&self) -> comity_git::commit::Look {
-            comity_git::commit::Look::Everywhere
+        fn look(&self) -> comity_git::commit::SearchScope {
+            comity_git::commit::SearchScope::Everywhere
         }
         fn covers(&self, path: &std::path::Path) -> bool {
             path.as_os_str() == "src"

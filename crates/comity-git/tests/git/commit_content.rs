@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use comity_git::commit::{CommitRequest, CommitScope, FileMode, Look};
+use comity_git::commit::{CommitRequest, CommitScope, FileMode, SearchScope};
 
 use crate::committing::{BOB, ask_for, below, commit_below, lines, nothing_below, request, shown, skipped};
 use crate::sandbox::Sandbox;
@@ -15,8 +15,8 @@ use crate::sandbox::Sandbox;
 struct All;
 
 impl CommitScope for All {
-    fn look(&self) -> Look {
-        Look::Everywhere
+    fn look(&self) -> SearchScope {
+        SearchScope::Everywhere
     }
 
     fn covers(&self, _path: &Path) -> bool {
@@ -217,8 +217,8 @@ fn names_with_a_meaning_elsewhere_are_only_names() {
 struct OneFile(PathBuf);
 
 impl CommitScope for OneFile {
-    fn look(&self) -> Look {
-        Look::At(vec![self.0.clone()])
+    fn look(&self) -> SearchScope {
+        SearchScope::At(vec![self.0.clone()])
     }
 
     fn covers(&self, path: &Path) -> bool {

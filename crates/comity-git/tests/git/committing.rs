@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use comity_git::commit::{
     Author, ChangeKind, CommitOutcome, CommitReport, CommitRequest, CommitScope, Committed, Confirmation,
-    Dirty, FileChange, Hooks, Look, NotCommitted, SharedIndex, commit,
+    Dirty, FileChange, Hooks, NotCommitted, SearchScope, SharedIndex, commit,
 };
 
 use crate::sandbox::Sandbox;
@@ -21,8 +21,8 @@ pub(crate) fn below(paths: &[&str]) -> Below {
 }
 
 impl CommitScope for Below {
-    fn look(&self) -> Look {
-        Look::At(self.0.clone())
+    fn look(&self) -> SearchScope {
+        SearchScope::At(self.0.clone())
     }
 
     fn covers(&self, path: &Path) -> bool {

@@ -55,6 +55,15 @@ pub fn shell_start(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<S
     }
 }
 
+/// The directory of ours that zsh reads its first file from, as far as a file of a program says.
+pub fn zsh_dir(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<String> {
+    match (dialect, kind) {
+        (Dialect::Codex, SettingsKind::Mcp) => policy::zsh_dir(text),
+        (Dialect::OpenCode, SettingsKind::Plugin) => opencode::zsh_dir(text),
+        _ => None,
+    }
+}
+
 fn prefix(text: &str) -> ShellStart {
     let settings: Value = serde_json::from_str(text).unwrap_or_default();
     match settings[ENV][SHELL_PREFIX].as_str() {

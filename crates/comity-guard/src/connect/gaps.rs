@@ -21,8 +21,9 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
             "A hook that is missing, fails or takes too long lets the call pass.",
             "Tools that are called in code mode do not ask hooks.",
             "What Comity's tools do for a sub-agent counts as the main agent's: Codex does not say who calls them.",
-            "Several windows of Codex share its background server (0.166), and are one agent then; codex exec is one of its own.",
-            "Commands are not confined inside of Codex's own sandbox, nor in a shell other than bash.",
+            "Several windows of Codex share its background server (0.166), and are one agent then, unless its config.toml has \
+             daemon_auto_start = false below [features]; codex exec is one of its own.",
+            "Commands are not confined inside of Codex's own sandbox, nor in a shell other than bash and zsh.",
             "An idle agent is woken in sessions at a terminal, by versions that know \"async\" hooks and \"codex queue\" (0.166 does).",
             SHELL,
             MCP,
@@ -56,7 +57,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
         ],
         Dialect::OpenCode => &[
             "The guard is a plugin: OpenCode asks nobody if it is started without plugins or can't load it.",
-            "Commands are not confined in a shell other than bash.",
+            "Commands are not confined in a shell other than bash and zsh.",
             "What Comity's tools and commands do for a sub-agent counts as the main agent's: OpenCode does not say who runs them.",
             "Some versions of OpenCode do not ask plugins about tools that its batch tool calls.",
             NOT_WOKEN,

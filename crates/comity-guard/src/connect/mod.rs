@@ -16,6 +16,7 @@ mod hooks;
 mod json;
 mod line;
 mod opencode;
+mod overrides;
 mod piece;
 mod places;
 mod policy;
@@ -26,12 +27,13 @@ mod shell;
 mod toml;
 
 pub use comments::plain_json;
-pub use configured::{ShellStart, hook_command, shell_start};
+pub use configured::{ShellStart, hook_command, shell_start, zsh_dir};
 pub use gaps::gaps;
+pub use overrides::codex_overrides;
 pub use places::{SettingsFile, SettingsKind, SettingsRoot, places, project_places};
-pub use policy::sandbox;
+pub use policy::{sandbox, shares_server};
 pub use problem::EditProblem;
-pub use shell::{BASH_ENV_FILE, is_bash_env_script};
+pub use shell::{BASH_ENV_FILE, is_shell_start_script};
 
 use crate::dialect::Dialect;
 use comments::JsonForm;

@@ -29,7 +29,7 @@ function ask(call) {
       refuse(`Comity's hook took longer than ${ANSWER_MS_MAX} ms, ${FAULT}`);
     }, ANSWER_MS_MAX);
     child.on("error", (error) => {
-      // Settings that are checked in are in nobody's way who has no Comity.
+      // Settings that are checked in must not get in the way of people without Comity.
       if (PASSES_IF_GONE && error.code === "ENOENT") {
         clearTimeout(timer);
         resolve("");
@@ -99,9 +99,9 @@ export const Comity = async ({ directory, client }) => {
     cwd: directory,
   });
   return {
-    // bash begins again through comity-confine: what others hold is read-only there.
+    // bash and zsh begin again through comity-confine: what others hold is read-only there.
     "shell.env": async (_input, output) => {
-      if (BASH_ENV && output?.env) output.env.BASH_ENV = BASH_ENV;
+      if (BASH_ENV && output?.env) Object.assign(output.env, { BASH_ENV, ZDOTDIR });
     },
     "tool.execute.before": async (input, output) => {
       await ask(await call("tool.execute.before", input, output?.args));

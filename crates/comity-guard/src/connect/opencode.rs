@@ -33,13 +33,15 @@ pub(super) fn connect_plugin(
         ));
     }
     let (hook, is_by_name) = (quoted(&connection.hook), connection.is_by_name());
-    let bash_env = if is_by_name { "null".to_owned() } else { quoted(&connection.bash_env) };
+    let unless_by_name = |path: &str| if is_by_name { "null".to_owned() } else { quoted(path) };
+    let (bash_env, zdotdir) = (unless_by_name(&connection.bash_env), unless_by_name(&connection.zsh_dir()));
     let dialect = quoted(Dialect::OpenCode.name());
     let milliseconds = HOOK_SECONDS_MAX * 1_000;
     let home = connection.home.as_deref().map(|home| format!("{}:{}", quoted(HOME_VARIABLE), quoted(home)));
     let variables = format!("{{{}}}", home.unwrap_or_default());
     Ok(format!(
-        "{FIRST_LINE}\nconst HOOK = {hook};\nconst BASH_ENV = {bash_env};\nconst VARIABLES = {variables};\n\
+        "{FIRST_LINE}\nconst HOOK = {hook};\nconst BASH_ENV = {bash_env};\nconst ZDOTDIR = {zdotdir};\n\
+         const VARIABLES = {variables};\n\
          const PASSES_IF_GONE = {is_by_name};\n\
          const DIALECT = {dialect};\nconst ANSWER_MS_MAX = {milliseconds};\n\n{SOURCE}"
     ))
@@ -61,6 +63,11 @@ pub(super) fn hook_command(text: &str) -> Option<String> {
 /// The file that our plugin lets bash read first.
 pub(super) fn bash_env(text: &str) -> Option<String> {
     constant(text, "BASH_ENV")?.as_str().map(str::to_owned)
+}
+
+/// The directory whose file it lets zsh read first.
+pub(super) fn zsh_dir(text: &str) -> Option<String> {
+    constant(text, "ZDOTDIR")?.as_str().map(str::to_owned)
 }
 
 fn constant(text: &str, name: &str) -> Option<Value> {

@@ -7,7 +7,7 @@ use toml_edit::{Document, InlineTable, Item, Value};
 use super::ProgramPaths;
 use super::braces::{self, RemovedPart};
 use super::configured::{ShellStart, bash_env};
-use super::shell::{BASH_ENV, is_our_bash_env};
+use super::shell::{BASH_ENV, ZDOTDIR, is_our_bash_env, is_our_zsh_dir};
 use super::toml::{line_end, newline, without_newline};
 
 const POLICY: &str = "shell_environment_policy";
@@ -15,36 +15,61 @@ const SET: &str = "set";
 /// The list of the only variables that commands are given.
 const INCLUDE_ONLY: &str = "include_only";
 
-/// The text with our variable in it, if that can be done without touching what is there.
+/// A variable of ours.
+struct Variable {
+    name: &'static str,
+    is_ours: fn(&str) -> bool,
+}
+
+const FOR_BASH: Variable = Variable { name: BASH_ENV, is_ours: is_our_bash_env };
+const FOR_ZSH: Variable = Variable { name: ZDOTDIR, is_ours: is_our_zsh_dir };
+
+/// The text with our variables in it, if that can be done without touching what is there.
 ///
 /// A variable of the user's own stays, and so does a form that cannot be added to: Codex works then, unconfined, and
 /// [`shell_start`] tells.
 pub(super) fn connect(text: &str, connection: &ProgramPaths) -> String {
-    let wanted = Value::from(connection.bash_env.as_str());
-    let edited = match found(text) {
+    let edited = with(text, &FOR_BASH, &connection.bash_env);
+    match found(&edited, &FOR_BASH) {
+        PolicySetting::Ours(..) => with(&edited, &FOR_ZSH, &connection.zsh_dir()),
+        PolicySetting::Users
+        | PolicySetting::Table(_)
+        | PolicySetting::Braces(_)
+        | PolicySetting::OuterBraces(_)
+        | PolicySetting::Nothing => edited,
+    }
+}
+
+fn with(text: &str, variable: &Variable, wanted: &str) -> String {
+    let (name, wanted) = (variable.name, Value::from(wanted));
+    let edited = match found(text, variable) {
         PolicySetting::Ours(span, _) => Some(replaced(text, span, wanted.to_string().trim())),
         PolicySetting::Users => None,
         PolicySetting::Table(end) => {
             let (before, newline) = (&text[..end], newline(text));
             let gap = if before.ends_with('\n') { "" } else { newline };
             let rest = if gap.is_empty() { newline } else { "" };
-            Some(format!("{before}{gap}{BASH_ENV} = {wanted}{rest}{}", &text[end..]))
+            Some(format!("{before}{gap}{name} = {wanted}{rest}{}", &text[end..]))
         }
-        PolicySetting::Braces(set) => braces::with(text, &set, &format!("{BASH_ENV} = {wanted}")),
+        PolicySetting::Braces(set) => braces::with(text, &set, &format!("{name} = {wanted}")),
         PolicySetting::OuterBraces(policy) => {
-            braces::with(text, &policy, &format!("{SET} = {{{BASH_ENV} = {wanted}}}"))
+            braces::with(text, &policy, &format!("{SET} = {{{name} = {wanted}}}"))
         }
-        PolicySetting::Nothing => Some(appended(text, &wanted)),
+        PolicySetting::Nothing => Some(appended(text, &format!("{name} = {wanted}"))),
     };
     edited.filter(|edited| Document::parse(edited.as_str()).is_ok()).unwrap_or_else(|| text.to_owned())
 }
 
-/// The text without our variable, and without the table if there is nothing else in it.
+/// The text without our variables, and without the table if there is nothing else in it.
 pub(super) fn disconnect(text: &str) -> String {
-    match found(text) {
+    without(&without(text, &FOR_ZSH), &FOR_BASH)
+}
+
+fn without(text: &str, variable: &Variable) -> String {
+    match found(text, variable) {
         PolicySetting::Ours(span, PolicyForm::Line) => without_line(text, span),
         PolicySetting::Ours(_, PolicyForm::Braces { set, policy }) => {
-            let gone = match braces::without(text, &set, BASH_ENV) {
+            let gone = match braces::without(text, &set, variable.name) {
                 Some(RemovedPart::Table) => policy.and_then(|policy| braces::without(text, &policy, SET)),
                 gone => gone,
             };
@@ -66,11 +91,20 @@ pub(super) fn shell_start(text: &str) -> ShellStart {
     let document = Document::parse(text).ok();
     let policy = document.as_ref().and_then(|document| document.get(POLICY)?.as_table_like());
     let Some(policy) = policy else { return ShellStart::Plain };
-    if let Some(only) = policy.get(INCLUDE_ONLY).filter(|only| !keeps(only)) {
+    if let Some(only) = policy.get(INCLUDE_ONLY).filter(|only| !keeps(only, BASH_ENV)) {
         return ShellStart::Users { setting: INCLUDE_ONLY, value: only.to_string().trim().to_owned() };
     }
     let set = policy.get(SET).and_then(Item::as_table_like).and_then(|set| set.get(BASH_ENV));
     bash_env(set.and_then(Item::as_str).map(str::to_owned))
+}
+
+/// The directory of ours that zsh reads its first file from, if commands are given it.
+pub(super) fn zsh_dir(text: &str) -> Option<String> {
+    let document = Document::parse(text).ok()?;
+    let policy = document.get(POLICY)?.as_table_like()?;
+    let is_kept = policy.get(INCLUDE_ONLY).is_none_or(|only| keeps(only, ZDOTDIR));
+    let dir = policy.get(SET)?.as_table_like()?.get(ZDOTDIR)?.as_str()?;
+    (is_kept && is_our_zsh_dir(dir)).then(|| dir.to_owned())
 }
 
 /// The sandbox that Codex runs commands in, by the setting that says it; nothing if there is none. Without a setting it is
@@ -84,14 +118,22 @@ pub fn sandbox(text: &str) -> Option<String> {
     }
 }
 
-/// Whether commands that are given only these variables are given ours.
-fn keeps(only: &Item) -> bool {
+/// Whether all windows of Codex share a server in its background, and are one agent with that: they do unless its settings
+/// say otherwise.
+pub fn shares_server(text: &str) -> bool {
+    let Ok(document) = Document::parse(text) else { return true };
+    let features = document.get("features").and_then(Item::as_table_like);
+    features.and_then(|features| features.get("daemon_auto_start")).and_then(Item::as_bool) != Some(false)
+}
+
+/// Whether commands that are given only these variables are given this one.
+fn keeps(only: &Item, name: &str) -> bool {
     let names = only.as_array().into_iter().flatten().filter_map(Value::as_str);
     let mut names = names.map(str::to_uppercase).peekable();
     names.peek().is_none()
-        || names.any(|name| match name.split_once('*') {
-            Some((start, end)) => BASH_ENV.starts_with(start) && BASH_ENV.ends_with(end),
-            None => name == BASH_ENV,
+        || names.any(|kept| match kept.split_once('*') {
+            Some((start, end)) => name.starts_with(start) && name.ends_with(end),
+            None => kept == name,
         })
 }
 
@@ -140,7 +182,7 @@ enum PolicyForm {
     Braces { set: Box<InlineTable>, policy: Option<Box<InlineTable>> },
 }
 
-fn found(text: &str) -> PolicySetting {
+fn found(text: &str, variable: &Variable) -> PolicySetting {
     let Ok(document) = Document::parse(text) else { return PolicySetting::Users };
     let Some(policy) = document.get(POLICY) else { return PolicySetting::Nothing };
     let outer = policy.as_inline_table().cloned().map(Box::new);
@@ -153,20 +195,20 @@ fn found(text: &str) -> PolicySetting {
     };
     let ours = |item: &Item, form: PolicyForm| {
         let span = item.as_value().and_then(Value::span);
-        match (item.as_str().is_some_and(is_our_bash_env), span) {
+        match (item.as_str().is_some_and(variable.is_ours), span) {
             (true, Some(span)) => PolicySetting::Ours(span, form),
             (true, None) | (false, _) => PolicySetting::Users,
         }
     };
     match set {
-        Item::Table(set) if !set.is_dotted() && !set.is_implicit() => match set.get(BASH_ENV) {
+        Item::Table(set) if !set.is_dotted() && !set.is_implicit() => match set.get(variable.name) {
             None => {
                 set.span().map_or(PolicySetting::Users, |span| PolicySetting::Table(line_end(text, span.end)))
             }
             Some(item) => ours(item, PolicyForm::Line),
         },
         Item::Value(Value::InlineTable(set)) if !set.is_dotted() => {
-            match policy.get(SET).and_then(Item::as_table_like).and_then(|set| set.get(BASH_ENV)) {
+            match policy.get(SET).and_then(Item::as_table_like).and_then(|set| set.get(variable.name)) {
                 None => PolicySetting::Braces(Box::new(set.clone())),
                 Some(item) => ours(item, PolicyForm::Braces { set: Box::new(set.clone()), policy: outer }),
             }
@@ -182,9 +224,9 @@ fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
 }
 
 /// The text with the table at its end. A last line without an end stays one.
-fn appended(text: &str, wanted: &Value) -> String {
+fn appended(text: &str, line: &str) -> String {
     let newline = newline(text);
-    let block = format!("[{POLICY}.{SET}]{newline}{BASH_ENV} = {wanted}");
+    let block = format!("[{POLICY}.{SET}]{newline}{line}");
     match text {
         "" => format!("{block}{newline}"),
         text if text.ends_with('\n') => format!("{text}{newline}{block}{newline}"),

@@ -14,12 +14,20 @@ const CONFINE_PROGRAM: &str = "comity-confine";
 pub const BASH_ENV_FILE: &str = "comity-confine.sh";
 /// The variable that names it.
 pub(super) const BASH_ENV: &str = "BASH_ENV";
+/// The directory whose `.zshenv` zsh reads first where a variable names it.
+const ZSH_DIR: &str = "comity-zsh";
+/// The variable that names it.
+pub(super) const ZDOTDIR: &str = "ZDOTDIR";
+/// The file that every zsh reads.
+const ZSHENV: &str = ".zshenv";
 /// The member of Claude Code's settings that sets variables, and the one that its shell commands begin with.
 pub(super) const ENV: &str = "env";
 pub(super) const SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
 
 /// What is in the file that `BASH_ENV` names, but for the paths of the programs.
 const SCRIPT: &str = include_str!("comity-confine.sh");
+/// What is in the file that zsh reads, but for the same.
+const ZSHENV_SCRIPT: &str = include_str!("comity-confine.zsh");
 
 impl ProgramPaths {
     /// `comity-confine`, beside the hook.
@@ -30,19 +38,33 @@ impl ProgramPaths {
     /// What is in the file that `BASH_ENV` names.
     pub fn bash_env_script(&self) -> String {
         let lines = HookLines::of(self, Dialect::CopilotCli);
-        let home =
-            self.home.as_deref().map(|home| format!("  export {HOME_VARIABLE}={}\n", shell_word(home)));
-        SCRIPT
+        self.filled(SCRIPT)
             .replace("@HOOK_LINE@", &shell_word(&lines.plain))
             .replace("@GATE_LINE@", &shell_word(&lines.gate))
+    }
+
+    /// The directory that `ZDOTDIR` names, beside the file for bash.
+    pub fn zsh_dir(&self) -> String {
+        beside(&self.bash_env, ZSH_DIR)
+    }
+
+    /// The file in it, and what is in that.
+    pub fn zshenv(&self) -> (String, String) {
+        (format!("{}/{ZSHENV}", self.zsh_dir()), self.filled(ZSHENV_SCRIPT))
+    }
+
+    fn filled(&self, script: &str) -> String {
+        let home =
+            self.home.as_deref().map(|home| format!("  export {HOME_VARIABLE}={}\n", shell_word(home)));
+        script
             .replace("@CONFINE@", &shell_word(&self.confine()))
             .replace("@HOME_LINE@\n", &home.unwrap_or_default())
     }
 }
 
-/// Whether a text is what we write into the file that `BASH_ENV` names, for whichever programs.
-pub fn is_bash_env_script(text: &str) -> bool {
-    text.lines().next() == SCRIPT.lines().next()
+/// Whether a text is what we write into the files that bash and zsh read first, for whichever programs.
+pub fn is_shell_start_script(text: &str) -> bool {
+    [SCRIPT, ZSHENV_SCRIPT].iter().any(|script| text.lines().next() == script.lines().next())
 }
 
 fn beside(program: &str, name: &str) -> String {
@@ -53,6 +75,11 @@ fn beside(program: &str, name: &str) -> String {
 /// Whether a value of `BASH_ENV` is ours.
 pub(super) fn is_our_bash_env(value: &str) -> bool {
     value.rsplit('/').next() == Some(BASH_ENV_FILE)
+}
+
+/// Whether a value of `ZDOTDIR` is ours.
+pub(super) fn is_our_zsh_dir(value: &str) -> bool {
+    value.rsplit('/').next() == Some(ZSH_DIR)
 }
 
 /// Sets the prefix of Claude Code's shell commands, unless the user has one.

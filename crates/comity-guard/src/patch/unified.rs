@@ -13,7 +13,7 @@ pub enum Strip {
 
 /// The files that a unified diff changes.
 pub fn unified(patch: &str, strip: Strip) -> Result<Vec<Write>, Malformed> {
-    let mut diff = Diff { strip, writes: Vec::new(), file: PatchFile::default(), left: None };
+    let mut diff = UnifiedDiff { strip, writes: Vec::new(), file: PatchFile::default(), left: None };
     let mut line_number = 0;
     for line in patch.lines() {
         line_number += 1;
@@ -22,7 +22,7 @@ pub fn unified(patch: &str, strip: Strip) -> Result<Vec<Write>, Malformed> {
     diff.finish().map_err(|why| Malformed { line: line_number.max(1), why })
 }
 
-struct Diff {
+struct UnifiedDiff {
     strip: Strip,
     writes: Vec<Write>,
     file: PatchFile,
@@ -46,7 +46,7 @@ struct PatchFile {
     has_hunks: bool,
 }
 
-impl Diff {
+impl UnifiedDiff {
     fn take(&mut self, line: &str) -> Result<(), &'static str> {
         if let Some(left) = self.left {
             return self.take_in_hunk(line, left);

@@ -72,7 +72,7 @@ const LOOKING: [&str; 21] = [
 const SEARCHING: [&str; 6] =
     ["Grep", "grep", "grep_files", "grep_search", "codebase_search", "search_file_content"];
 
-/// What a tool is for.
+/// What a tool is for, however its program calls it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToolKind {
     /// It writes a whole file.

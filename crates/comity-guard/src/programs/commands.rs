@@ -7,7 +7,7 @@ use crate::arguments::{Argument, KnownVariables, ReadingEffort, of_word};
 use crate::effects::Unknown;
 use crate::limits::EFFECTS_MAX;
 use crate::shell;
-use crate::shell::syntax::{Body, Command, Joint, Simple};
+use crate::shell::syntax::{Body, Command, ListOperator, Simple};
 
 /// The commands of one command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -59,7 +59,8 @@ fn single(line: &str) -> Option<Vec<String>> {
     else {
         return None;
     };
-    let ([Command { body: Body::Simple(simple), redirects }], Joint::Then) = (&step.pipeline[..], step.joint)
+    let ([Command { body: Body::Simple(simple), redirects }], ListOperator::Then) =
+        (&step.pipeline[..], step.joint)
     else {
         return None;
     };

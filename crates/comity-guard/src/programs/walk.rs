@@ -11,7 +11,7 @@ use crate::limits::{
     BRACE_WORDS_MAX, EFFECTS_MAX, EXPANSION_BYTES_MAX, PATH_BYTES_MAX, READING_STEP_UNITS, VARIABLES_MAX,
     WALK_NESTING_MAX,
 };
-use crate::shell::syntax::{Body, Command, Joint, Operator, Pipeline, Redirect, Script, Simple, Word};
+use crate::shell::syntax::{Body, Command, ListOperator, Operator, Pipeline, Redirect, Script, Simple, Word};
 use crate::shell::{self, Parsed};
 use crate::table::{self, EffectGuess, ParsedArguments, Program};
 
@@ -138,12 +138,13 @@ impl<'p> Walk<'p> {
             if instead && self.base != before {
                 self.base = CommandDir::Lost;
             }
-            instead = step.joint == Joint::Or;
+            instead = step.joint == ListOperator::Or;
         }
     }
 
     fn step(&mut self, parsed: &Parsed, step: &Pipeline) {
-        if let ([command], Joint::Then | Joint::And | Joint::Or) = (&step.pipeline[..], step.joint) {
+        let is_background = step.joint == ListOperator::Background;
+        if let ([command], false) = (&step.pipeline[..], is_background) {
             return self.command(parsed, command, &CommandInput::Unknown);
         }
         let mut feed = CommandInput::Unknown;

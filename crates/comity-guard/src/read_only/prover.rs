@@ -4,7 +4,7 @@ use super::doubt::{Doubt, Proven, shown};
 use super::words::{argument, may_be_set, may_be_set_to};
 use crate::arguments::Argument;
 use crate::limits::PROVEN_RUNNERS_MAX;
-use crate::shell::syntax::{Body, Command, Joint, Operator, Redirect, Script, Simple, Word};
+use crate::shell::syntax::{Body, Command, ListOperator, Operator, Redirect, Script, Simple, Word};
 use crate::table;
 
 /// Where programs are that may be named by their path.
@@ -45,7 +45,7 @@ impl Prover {
             return Err(Doubt::because("there is no command"));
         }
         for step in &script.steps {
-            if step.joint == Joint::Background {
+            if step.joint == ListOperator::Background {
                 return Err(Doubt::because("what runs in the background is not proven"));
             }
             step.pipeline.iter().try_for_each(|command| self.command(command))?;

@@ -1,6 +1,6 @@
 //! Lists, pipelines and simple commands.
 
-use super::syntax::{Assignment, Body, Command, HereDocument, Joint, Pipeline, Script, Simple, Word};
+use super::syntax::{Assignment, Body, Command, HereDocument, ListOperator, Pipeline, Script, Simple, Word};
 use super::{ParseProblem, Parsed};
 use crate::limits::NESTING_MAX;
 
@@ -112,20 +112,20 @@ impl<'t> Parser<'t> {
     }
 
     /// What joins the pipeline just read to the next one.
-    fn joint(&mut self, end: ScriptEnd) -> Result<Joint, ParseProblem> {
+    fn joint(&mut self, end: ScriptEnd) -> Result<ListOperator, ParseProblem> {
         self.blanks();
         let joint = match self.peek() {
-            None | Some(b'\n') => return Ok(Joint::Then),
-            Some(b';') if self.is_end(end) => return Ok(Joint::Then),
-            Some(b';') => self.step(1, Joint::Then),
-            Some(b'&') if self.starts_with("&&") => self.step(2, Joint::And),
-            Some(b'&') => self.step(1, Joint::Background),
-            Some(b'|') if self.starts_with("||") => self.step(2, Joint::Or),
+            None | Some(b'\n') => return Ok(ListOperator::Then),
+            Some(b';') if self.is_end(end) => return Ok(ListOperator::Then),
+            Some(b';') => self.step(1, ListOperator::Then),
+            Some(b'&') if self.starts_with("&&") => self.step(2, ListOperator::And),
+            Some(b'&') => self.step(1, ListOperator::Background),
+            Some(b'|') if self.starts_with("||") => self.step(2, ListOperator::Or),
             // Behind a compound command a closing word needs no separator.
-            Some(_) if self.is_end(end) => return Ok(Joint::Then),
+            Some(_) if self.is_end(end) => return Ok(ListOperator::Then),
             Some(_) => return Err(ParseProblem::Unexpected(self.at)),
         };
-        if matches!(joint, Joint::And | Joint::Or) {
+        if matches!(joint, ListOperator::And | ListOperator::Or) {
             self.blank_lines();
             if self.peek().is_none() {
                 return Err(ParseProblem::Unterminated("a list of commands"));

@@ -11,12 +11,12 @@ pub struct Script {
 pub struct Pipeline {
     /// The commands between `|`; mostly one.
     pub pipeline: Vec<Command>,
-    pub joint: Joint,
+    pub joint: ListOperator,
 }
 
 /// What stands between two pipelines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Joint {
+pub enum ListOperator {
     /// `;`, a line break, or the end.
     Then,
     /// `&&`

@@ -26,7 +26,7 @@ pub enum Verdict {
 
 /// What a hook prints, and how it ends.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Said {
+pub struct HookOutput {
     pub stdout: String,
     pub stderr: String,
     pub exit: u8,
@@ -43,18 +43,21 @@ impl Verdict {
     }
 
     /// The verdict for a program at an event; `name` is the program's own word for the event.
-    pub fn said(&self, dialect: Dialect, event: HookEvent, name: &str) -> Said {
+    pub fn said(&self, dialect: Dialect, event: HookEvent, name: &str) -> HookOutput {
         match self {
-            Verdict::Allow { context: None } => Said::default(),
+            Verdict::Allow { context: None } => HookOutput::default(),
             Verdict::Allow { context: Some(context) } => {
                 let context = bounded(&visible_lines(context), CONTEXT_BYTES_MAX);
                 match takes_context(dialect, event) {
                     true if event == HookEvent::Stop => {
                         let goes_on = json!({ "decision": "block", "reason": context });
-                        Said { stdout: line(&goes_on), ..Said::default() }
+                        HookOutput { stdout: line(&goes_on), ..HookOutput::default() }
                     }
-                    true => Said { stdout: line(&allowed(dialect, name, &context)), ..Said::default() },
-                    false => Said::default(),
+                    true => HookOutput {
+                        stdout: line(&allowed(dialect, name, &context)),
+                        ..HookOutput::default()
+                    },
+                    false => HookOutput::default(),
                 }
             }
             Verdict::Deny { reason } => {
@@ -68,13 +71,13 @@ impl Verdict {
                     | HookEvent::UserPrompt
                     | HookEvent::Stop
                     | HookEvent::SubagentStop
-                    | HookEvent::Other => Said { stderr: reason + "\n", ..Said::default() },
+                    | HookEvent::Other => HookOutput { stderr: reason + "\n", ..HookOutput::default() },
                 }
             }
             Verdict::Fault { reason } => {
                 let reason = bounded(&visible_lines(reason), REASON_BYTES_MAX);
                 let stderr = format!("Comity could not judge this call, so it is blocked: {reason}\n");
-                Said { stderr, exit: BLOCKED, ..Said::default() }
+                HookOutput { stderr, exit: BLOCKED, ..HookOutput::default() }
             }
         }
     }
@@ -106,7 +109,7 @@ pub(crate) fn takes_context(dialect: Dialect, event: HookEvent) -> bool {
     }
 }
 
-fn denied(dialect: Dialect, name: &str, reason: &str) -> Said {
+fn denied(dialect: Dialect, name: &str, reason: &str) -> HookOutput {
     let answer = match dialect {
         Dialect::ClaudeCode | Dialect::Codex => json!({ "hookSpecificOutput": {
             "hookEventName": name, "permissionDecision": "deny", "permissionDecisionReason": reason,
@@ -116,10 +119,10 @@ fn denied(dialect: Dialect, name: &str, reason: &str) -> Said {
         Dialect::Cursor => json!({ "permission": "deny", "user_message": reason, "agent_message": reason }),
         // The plugin throws what stands on standard error.
         Dialect::OpenCode => {
-            return Said { stderr: format!("{reason}\n"), exit: BLOCKED, ..Said::default() };
+            return HookOutput { stderr: format!("{reason}\n"), exit: BLOCKED, ..HookOutput::default() };
         }
     };
-    Said { stdout: line(&answer), ..Said::default() }
+    HookOutput { stdout: line(&answer), ..HookOutput::default() }
 }
 
 fn allowed(dialect: Dialect, name: &str, context: &str) -> Value {

@@ -100,6 +100,18 @@ fn a_confinement_that_is_gone_says_how_to_get_out() {
     let said = String::from_utf8_lossy(&command.stderr).into_owned();
     assert_eq!((command.status.code(), &*command.stdout), (Some(126), &b""[..]), "{said}");
     assert!(said.contains("/nowhere/comity-confine is gone") && said.contains("take BASH_ENV out"), "{said}");
+    let (_, for_zsh) = connection.zshenv();
+    if std::process::Command::new("zsh").arg("--version").output().is_ok() {
+        std::fs::write(folder.path().join(".zshenv"), for_zsh).expect("written");
+        let mut zsh = std::process::Command::new("zsh");
+        let ran = zsh.args(["-c", "echo it ran"]).env("ZDOTDIR", folder.path()).output().expect("zsh runs");
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), &*ran.stdout), (Some(126), &b""[..]), "{said}");
+        assert!(
+            said.contains("/nowhere/comity-confine is gone") && said.contains("take ZDOTDIR out"),
+            "{said}"
+        );
+    }
     // Copilot CLI's own hooks are started by the same bash: they say it themselves.
     let text = connect(CopilotCli, SettingsKind::Hooks, None, &connection).expect("connected");
     let gate = run(&hook_command(CopilotCli, SettingsKind::Hooks, &text).expect("a line"));

@@ -72,6 +72,7 @@ fn hooks_are_told_where_the_state_is() {
     assert!(
         connection.bash_env_script().contains("\n  export COMITY_HOME='/srv/it'\\''s new/state'\n  exec ")
     );
+    assert!(connection.zshenv().1.contains("\n  export COMITY_HOME='/srv/it'\\''s new/state'\n"));
     connection.home = None;
     assert!(
         !connection.bash_env_script().contains("COMITY_HOME")
@@ -82,7 +83,8 @@ fn hooks_are_told_where_the_state_is() {
 #[test]
 fn an_environment_of_the_users_own_is_added_to() {
     let server = "[mcp_servers.comity]\ncommand = \"/srv/new/comity\"\nargs = [\"mcp\"]\n";
-    let policy = "\n[shell_environment_policy.set]\nBASH_ENV = \"/srv/new/state/comity-confine.sh\"\n";
+    let policy = "\n[shell_environment_policy.set]\nZDOTDIR = \"/srv/new/state/comity-zsh\"\n\
+                  BASH_ENV = \"/srv/new/state/comity-confine.sh\"\n";
     let ours = "COMITY_HOME = \"/srv/new/state\"";
     for (users, with_ours) in [
         ("", format!("env = {{ {ours} }}\n")),

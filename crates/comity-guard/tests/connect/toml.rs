@@ -44,6 +44,7 @@ fn everything_else_stays_byte_for_byte() {
         args = ["mcp"]
 
         [shell_environment_policy.set]
+        ZDOTDIR = "/opt/comity/state/comity-zsh"
         BASH_ENV = "/opt/comity/state/comity-confine.sh"
     "#]]
     .assert_eq(&new);
@@ -58,7 +59,8 @@ fn a_server_with_more_in_it_keeps_that_until_it_goes() {
                 env.A = \"1\"\n\n[mcp_servers.comity.tools.lock]\nmode = \"approve\"\n\n[other]\na = 1\n";
     assert_eq!(is_connected(Codex, SettingsKind::Mcp, text, &connection()), Connected::Otherwise);
     let with = connect(Codex, SettingsKind::Mcp, Some(text), &connection()).expect("connected");
-    let policy = "\n[shell_environment_policy.set]\nBASH_ENV = \"/opt/comity/state/comity-confine.sh\"\n";
+    let policy = "\n[shell_environment_policy.set]\nZDOTDIR = \"/opt/comity/state/comity-zsh\"\n\
+                  BASH_ENV = \"/opt/comity/state/comity-confine.sh\"\n";
     assert_eq!(with, text.replace("'/old/comity'", "\"/opt/comity/bin/comity\"") + policy);
     let without = disconnect(Codex, SettingsKind::Mcp, &with).expect("edited");
     assert_eq!(without.as_deref(), Some("\n[other]\na = 1\n"));
@@ -79,6 +81,7 @@ fn what_our_table_misses_is_put_in() {
             args = ["mcp"]
 
             [shell_environment_policy.set]
+            ZDOTDIR = "/opt/comity/state/comity-zsh"
             BASH_ENV = "/opt/comity/state/comity-confine.sh""#]],
     );
     check(
@@ -91,6 +94,7 @@ fn what_our_table_misses_is_put_in() {
             [z]
 
             [shell_environment_policy.set]
+            ZDOTDIR = "/opt/comity/state/comity-zsh"
             BASH_ENV = "/opt/comity/state/comity-confine.sh"
         "#]],
     );
@@ -102,6 +106,7 @@ fn what_our_table_misses_is_put_in() {
             args = ["mcp"]
 
             [shell_environment_policy.set]
+            ZDOTDIR = "/opt/comity/state/comity-zsh"
             BASH_ENV = "/opt/comity/state/comity-confine.sh"
         "#]],
     );
@@ -116,6 +121,7 @@ fn what_our_table_misses_is_put_in() {
             args = ["mcp"]
 
             [shell_environment_policy.set]
+            ZDOTDIR = "/opt/comity/state/comity-zsh"
             BASH_ENV = "/opt/comity/state/comity-confine.sh"
         "#]],
     );
@@ -195,7 +201,8 @@ fn tables_in_braces_are_added_to() {
         let ours = connection().bash_env;
         assert_eq!(start, Some(ShellStart::BashEnv(ours)), "Codex reads it: {text}");
     };
-    let ours = "BASH_ENV = \"/opt/comity/state/comity-confine.sh\"";
+    let ours =
+        "BASH_ENV = \"/opt/comity/state/comity-confine.sh\", ZDOTDIR = \"/opt/comity/state/comity-zsh\"";
     check(
         "[shell_environment_policy]\nset = { A = \"1\" } # mine\ninherit = \"all\"\n",
         &format!("[shell_environment_policy]\nset = {{ A = \"1\", {ours} }} # mine\ninherit = \"all\""),

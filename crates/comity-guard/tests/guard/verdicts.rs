@@ -2,11 +2,11 @@
 
 use comity_guard::Dialect;
 use comity_guard::payload::HookEvent;
-use comity_guard::verdict::{Said, Verdict};
+use comity_guard::verdict::{HookOutput, Verdict};
 
 const WHY: &str = "src/a.rs is locked by bob";
 
-fn denied(dialect: Dialect, name: &str) -> Said {
+fn denied(dialect: Dialect, name: &str) -> HookOutput {
     Verdict::Deny { reason: WHY.into() }.said(dialect, HookEvent::BeforeTool, name)
 }
 
@@ -63,7 +63,7 @@ fn what_could_not_be_judged_ends_with_the_code_that_all_take_for_a_no() {
 fn a_plain_yes_prints_nothing() {
     for dialect in Dialect::ALL {
         let said = Verdict::Allow { context: None }.said(dialect, HookEvent::BeforeTool, "x");
-        assert_eq!(said, Said::default());
+        assert_eq!(said, HookOutput::default());
     }
 }
 
@@ -78,7 +78,7 @@ fn what_waits_for_the_agent_goes_where_its_program_shows_it() {
     let said = allow.said(Dialect::CopilotCli, HookEvent::AfterTool, "postToolUse");
     assert_eq!(said.stdout.trim_end(), r#"{"additionalContext":"your lock on a.rs has expired"}"#);
     let said = allow.said(Dialect::Cursor, HookEvent::AfterTool, "afterFileEdit");
-    assert_eq!(said, Said::default(), "it would show it to nobody");
+    assert_eq!(said, HookOutput::default(), "it would show it to nobody");
 }
 
 #[test]
@@ -94,7 +94,10 @@ fn what_waits_at_a_stop_begins_another_turn_where_that_can_be() {
     ] {
         let said = allow.said(dialect, HookEvent::Stop, name);
         assert_eq!((said.stdout.trim_end(), &*said.stderr, said.exit), (stdout, "", 0), "{dialect}");
-        assert_eq!(Verdict::Allow { context: None }.said(dialect, HookEvent::Stop, name), Said::default());
+        assert_eq!(
+            Verdict::Allow { context: None }.said(dialect, HookEvent::Stop, name),
+            HookOutput::default()
+        );
     }
 }
 

@@ -8,6 +8,9 @@ use comity_confine::ExecTarget;
 
 /// The file that `BASH_ENV` names where bash is to start itself again through us.
 pub(crate) const BASH_ENV_FILE: &str = "comity-confine.sh";
+/// The variable that names the directory of zsh's files, and ours, where zsh is to do the same.
+const ZDOTDIR: &str = "ZDOTDIR";
+const ZSH_DIR: &str = "comity-zsh";
 /// The shell that we stand for where we are given as one.
 const USERS_SHELL: &str = "COMITY_SHELL";
 const DEFAULT_SHELL: &str = "bash";
@@ -92,11 +95,26 @@ fn named(name: &str) -> OsString {
     users.unwrap_or_else(|| name.into())
 }
 
-/// Shells below the command are confined with it: they need not start again.
+/// Shells below the command are confined with it: they need not start again, and zsh reads what it would have read.
 fn env() -> Vec<(&'static str, Option<OsString>)> {
-    let is_ours = |file: OsString| Path::new(&file).file_name() == Some(OsStr::new(BASH_ENV_FILE));
-    match std::env::var_os("BASH_ENV").is_some_and(is_ours) {
-        true => vec![("BASH_ENV", None)],
-        false => Vec::new(),
+    let is_ours = |value: &OsStr, name: &str| Path::new(value).file_name() == Some(OsStr::new(name));
+    let set_to_ours = |variable, name| std::env::var_os(variable).is_some_and(|value| is_ours(&value, name));
+    let mut changed = Vec::new();
+    if set_to_ours("BASH_ENV", BASH_ENV_FILE) {
+        changed.push(("BASH_ENV", None));
     }
+    if set_to_ours(ZDOTDIR, ZSH_DIR) {
+        changed.push((ZDOTDIR, users_zdotdir().filter(|dir| !is_ours(dir, ZSH_DIR))));
+    }
+    changed
+}
+
+/// What the agent program was started with.
+fn users_zdotdir() -> Option<OsString> {
+    let program = std::os::unix::process::parent_id();
+    let environment = std::fs::read(format!("/proc/{program}/environ")).ok()?;
+    let start = format!("{ZDOTDIR}=");
+    let value =
+        environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(start.as_bytes()))?;
+    Some(OsStr::from_bytes(value).to_owned())
 }

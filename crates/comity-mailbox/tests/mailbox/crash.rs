@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
-use comity_mailbox::{ARCHIVE_BYTES_MAX, Patience};
+use comity_mailbox::{ARCHIVE_BYTES_MAX, LockTimeout};
 
 use crate::post::{Entry, Post};
 use crate::worker::{Job, start, stored, work};
@@ -65,7 +65,7 @@ fn outcome(post: &Post) -> Outcome {
 
 /// Nobody waits for the dead: one try is enough.
 fn check_is_free(post: &Post) {
-    let one_try = Patience { tries: 1, pause_min: Duration::ZERO, pause_max: Duration::ZERO };
+    let one_try = LockTimeout { tries: 1, pause_min: Duration::ZERO, pause_max: Duration::ZERO };
     let boxes = post.boxes.clone().with_patience(one_try);
     boxes.confirm(&post.name, &[].into()).expect("the box is free");
 }

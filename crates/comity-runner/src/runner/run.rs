@@ -16,6 +16,8 @@ use crate::protocol::{Received, Running, ToGuardian, send};
 use crate::scrollback::Scrollback;
 use crate::tmux::Pane;
 
+use super::acp_run::AcpRun;
+
 /// How long a program has to take what is typed.
 const WRITE_WAIT: Duration = Duration::from_secs(1);
 
@@ -28,6 +30,8 @@ pub(super) struct Run {
     pub(super) terminal: Option<OwnedFd>,
     pub(super) scrollback: Scrollback,
     pub(super) pane: Option<Pane>,
+    /// What it says on its pipes, if it speaks ACP.
+    pub(super) acp: Option<AcpRun>,
     /// The guardian, if this process started it.
     child: Option<Child>,
     survives: bool,
@@ -69,6 +73,7 @@ impl Run {
             terminal: None,
             scrollback: Scrollback::default(),
             pane: None,
+            acp: None,
             child: None,
             survives,
         }
@@ -76,6 +81,12 @@ impl Run {
 
     pub(super) fn with_child(mut self, child: Child) -> Self {
         self.child = Some(child);
+        self
+    }
+
+    pub(super) fn with_acp(mut self, acp: AcpRun) -> Self {
+        self.survives = false;
+        self.acp = Some(acp);
         self
     }
 
@@ -91,9 +102,14 @@ impl Run {
         }
     }
 
+    /// When something is to be looked at, whether anybody tells or not.
+    pub(super) fn wakes(&self) -> Option<Instant> {
+        self.due().into_iter().chain(self.acp.as_ref().and_then(AcpRun::due)).min()
+    }
+
     pub(super) fn tell(&mut self, message: &ToGuardian) -> io::Result<()> {
         match &self.connection {
-            Some(connection) => send(connection, message, None),
+            Some(connection) => send(connection, message, &[]),
             None => Err(io::ErrorKind::NotConnected.into()),
         }
     }

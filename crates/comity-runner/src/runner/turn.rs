@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 
+use super::acp_run::Pipe;
 use super::run::{Run, Stage};
-use super::{CONNECT_WAIT, Event, Notify, State, locked};
+use super::{CONNECT_WAIT, Notify, RunnerEvent, State, locked};
 use crate::launch::Exit;
 use crate::process_tree::ProcessId;
 use crate::protocol::{FromGuardian, Received, Running, ToGuardian, send};
@@ -23,6 +24,7 @@ const STRANGERS_MAX: usize = 64;
 
 pub(super) struct Turns {
     state: Arc<Mutex<State>>,
+    news: Arc<Condvar>,
     listener: UnixListener,
     woken: UnixStream,
     notify: Notify,
@@ -44,16 +46,18 @@ enum Source {
     UnidentifiedClient(usize),
     Guardian(String),
     Terminal(String),
+    Acp(String, Pipe),
 }
 
 impl Turns {
     pub(super) fn new(
         state: Arc<Mutex<State>>,
+        news: Arc<Condvar>,
         listener: UnixListener,
         woken: UnixStream,
         notify: Notify,
     ) -> Self {
-        Self { state, listener, woken, notify, strangers: Vec::new() }
+        Self { state, news, listener, woken, notify, strangers: Vec::new() }
     }
 
     pub(super) fn run(mut self) {
@@ -69,13 +73,17 @@ impl Turns {
                         run.connection = None;
                     }
                     state.runs.clear();
+                    self.news.notify_all();
                     return;
                 }
                 for source in ready {
                     self.take(source, &mut state, &mut events);
                 }
                 overdue(&mut state.runs, &mut events);
+                let now = Instant::now();
+                state.runs.iter_mut().for_each(|(key, run)| look(key, run, now, &mut events));
             }
+            self.news.notify_all();
             self.strangers.retain(|stranger| stranger.due > Instant::now());
             for event in events {
                 (self.notify)(event);
@@ -86,19 +94,26 @@ impl Turns {
     /// Sleeps until something can be read, or somebody has not come in time.
     fn wait(&self) -> Vec<Source> {
         // Duplicates, for a run may end while this waits.
-        let mut sources: Vec<(Source, OwnedFd)> = Vec::new();
+        let mut sources: Vec<(Source, PollFlags, OwnedFd)> = Vec::new();
         let mut due: Option<Instant> = self.strangers.iter().map(|stranger| stranger.due).min();
         {
-            let state = locked(&self.state);
-            for (key, run) in &state.runs {
-                let connection =
-                    run.connection.as_ref().map(|it| (Source::Guardian(key.clone()), it.as_fd()));
-                let terminal = run.terminal.as_ref().map(|it| (Source::Terminal(key.clone()), it.as_fd()));
-                for (source, descriptor) in connection.into_iter().chain(terminal) {
-                    sources
-                        .extend(descriptor.try_clone_to_owned().ok().map(|descriptor| (source, descriptor)));
+            let mut state = locked(&self.state);
+            for (key, run) in &mut state.runs {
+                due = due.into_iter().chain(run.wakes()).min();
+                let connection = run
+                    .connection
+                    .as_ref()
+                    .map(|it| (Source::Guardian(key.clone()), PollFlags::IN, it.as_fd()));
+                let terminal = run
+                    .terminal
+                    .as_ref()
+                    .map(|it| (Source::Terminal(key.clone()), PollFlags::IN, it.as_fd()));
+                let acp = run.acp.iter_mut().flat_map(|acp| acp.sources());
+                let acp = acp.map(|(pipe, flags, it)| (Source::Acp(key.clone(), pipe), flags, it));
+                for (source, flags, descriptor) in connection.into_iter().chain(terminal).chain(acp) {
+                    let descriptor = descriptor.try_clone_to_owned().ok();
+                    sources.extend(descriptor.map(|descriptor| (source, flags, descriptor)));
                 }
-                due = due.into_iter().chain(run.due()).min();
             }
         }
         let strangers = self.strangers.iter().enumerate();
@@ -109,22 +124,22 @@ impl Turns {
                     strangers.map(|(index, it)| (Source::UnidentifiedClient(index), it.connection.as_fd())),
                 )
                 .collect();
-        let runs = sources.iter().map(|(source, descriptor)| (source, descriptor.as_fd()));
-        let all: Vec<(&Source, BorrowedFd<'_>)> =
-            fixed.iter().map(|(source, descriptor)| (source, *descriptor)).chain(runs).collect();
+        let runs = sources.iter().map(|(source, flags, descriptor)| (source, *flags, descriptor.as_fd()));
+        let fixed = fixed.iter().map(|(source, descriptor)| (source, PollFlags::IN, *descriptor));
+        let all: Vec<(&Source, PollFlags, BorrowedFd<'_>)> = fixed.chain(runs).collect();
         let mut polled: Vec<PollFd<'_>> =
-            all.iter().map(|(_, descriptor)| PollFd::new(descriptor, PollFlags::IN)).collect();
+            all.iter().map(|(_, flags, descriptor)| PollFd::new(descriptor, *flags)).collect();
         let left = due.map(|due| due.saturating_duration_since(Instant::now()));
         let _ = poll(&mut polled, left.and_then(|left| Timespec::try_from(left).ok()).as_ref());
         let is_ready = polled.iter().map(|it| !it.revents().is_empty());
         all.iter()
             .zip(is_ready)
             .filter(|(_, ready)| *ready)
-            .map(|((source, _), _)| (*source).clone())
+            .map(|((source, ..), _)| (*source).clone())
             .collect()
     }
 
-    fn take(&mut self, source: Source, state: &mut State, events: &mut Vec<Event>) {
+    fn take(&mut self, source: Source, state: &mut State, events: &mut Vec<RunnerEvent>) {
         match source {
             Source::Wake => {
                 let mut bytes = [0; 64];
@@ -156,6 +171,10 @@ impl Turns {
                     Ok(_) | Err(_) => stranger.due = Instant::now(),
                 }
             }
+            Source::Acp(key, pipe) => {
+                let acp = state.runs.get_mut(&key).and_then(|run| run.acp.as_mut());
+                acp.map(|acp| acp.turn(pipe));
+            }
             Source::Guardian(key) => {
                 if state.runs.get_mut(&key).is_some_and(|run| heard(&key, run, events)) {
                     state.forget(&key);
@@ -173,7 +192,7 @@ impl Turns {
 /// A guardian has said who it is. One that nobody waits for is told to end.
 fn met(
     runs: &mut BTreeMap<String, Run>,
-    events: &mut Vec<Event>,
+    events: &mut Vec<RunnerEvent>,
     (key, guardian, running): (String, ProcessId, Option<Running>),
     connection: UnixStream,
     mut received: Received,
@@ -185,9 +204,13 @@ fn met(
     let run = runs.get_mut(&key).filter(|_| is_who_it_says);
     match (run, running) {
         (Some(run), None) => {
+            let launch = match run.acp {
+                Some(_) => ToGuardian::LaunchPiped,
+                None => ToGuardian::Launch,
+            };
             if let Stage::Awaited { program, guardian: awaited, .. } = &run.stage
                 && *awaited == guardian.pid
-                && send(&connection, &ToGuardian::Launch(program.clone()), None).is_ok()
+                && send(&connection, &launch(program.clone()), &[]).is_ok()
             {
                 (run.stage, run.connection, run.received) = (Stage::Told, Some(connection), received);
                 return;
@@ -200,40 +223,47 @@ fn met(
                 run.terminal = terminal_of(&mut received);
                 (run.stage, run.connection, run.received) =
                     (Stage::Running(running), Some(connection), received);
-                events.push(Event::TakenOver { key, program });
+                events.push(RunnerEvent::TakenOver { key, program });
                 return;
             }
         }
         (None, _) => {}
     }
-    let _ = send(&connection, &ToGuardian::End { grace_ms: 0 }, None);
+    let _ = send(&connection, &ToGuardian::End { grace_ms: 0 }, &[]);
 }
 
 /// Reads what a guardian says; tells whether the run is over.
-fn heard(key: &str, run: &mut Run, events: &mut Vec<Event>) -> bool {
+fn heard(key: &str, run: &mut Run, events: &mut Vec<RunnerEvent>) -> bool {
     let Some(connection) = &run.connection else { return false };
     let is_there = run.received.read(connection).unwrap_or(false);
     loop {
         match run.received.next() {
             Ok(Some(FromGuardian::Started(running))) => {
-                run.terminal = terminal_of(&mut run.received);
+                match &mut run.acp {
+                    Some(acp) => acp.connect(&mut run.received),
+                    None => run.terminal = terminal_of(&mut run.received),
+                }
                 let program = running.program;
                 run.stage = Stage::Running(running);
-                events.push(Event::Started { key: key.to_owned(), program, pane: run.pane.clone() });
+                events.push(RunnerEvent::Started { key: key.to_owned(), program, pane: run.pane.clone() });
             }
             Ok(Some(FromGuardian::NotStarted { why })) => {
-                events.push(Event::NotStarted { key: key.to_owned(), why });
+                events.push(RunnerEvent::NotStarted { key: key.to_owned(), why });
                 return true;
             }
             Ok(Some(FromGuardian::Ended(exit))) => {
                 while read_terminal(run) {}
-                events.push(Event::Ended { key: key.to_owned(), exit });
+                let event = ended(key, run, exit, events);
+                events.push(event);
                 return true;
             }
             Ok(None) if is_there => return false,
             Ok(Some(FromGuardian::Hello { .. }) | None) | Err(_) => {
                 let event = match &run.stage {
-                    Stage::Running(_) => Event::Ended { key: key.to_owned(), exit: run.lost() },
+                    Stage::Running(_) => {
+                        let exit = run.lost();
+                        ended(key, run, exit, events)
+                    }
                     Stage::Awaited { .. } | Stage::Told | Stage::Away { .. } => not_started(key),
                 };
                 events.push(event);
@@ -241,6 +271,37 @@ fn heard(key: &str, run: &mut Run, events: &mut Vec<Event>) -> bool {
             }
         }
     }
+}
+
+/// What is told of an end, once all that the program still said was told.
+fn ended(key: &str, run: &mut Run, exit: Exit, events: &mut Vec<RunnerEvent>) -> RunnerEvent {
+    if let Some(acp) = &mut run.acp {
+        acp.drain();
+    }
+    tell(key, run, events);
+    let why = run.acp.as_ref().and_then(|acp| acp.why_of_no_use(exit));
+    match why {
+        Some(why) => RunnerEvent::NotStarted { key: key.to_owned(), why },
+        None => RunnerEvent::Ended { key: key.to_owned(), exit },
+    }
+}
+
+/// Looks after an agent that speaks ACP: tells what it said, and ends its program if it is of no use.
+fn look(key: &str, run: &mut Run, now: Instant, events: &mut Vec<RunnerEvent>) {
+    let Some(acp) = &mut run.acp else { return };
+    let grace = acp.look(now);
+    tell(key, run, events);
+    if let Some(grace) = grace {
+        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        // Whoever can't be told is gone, which is noticed.
+        let _ = run.tell(&ToGuardian::End { grace_ms });
+    }
+}
+
+fn tell(key: &str, run: &mut Run, events: &mut Vec<RunnerEvent>) {
+    let Some(acp) = &mut run.acp else { return };
+    run.scrollback.push(acp.session.take_transcript().as_bytes());
+    events.extend(acp.take_news().into_iter().map(|news| RunnerEvent::Acp { key: key.to_owned(), news }));
 }
 
 /// Takes what is there from a terminal; tells whether there may be more.
@@ -270,13 +331,13 @@ fn terminal_of(received: &mut Received) -> Option<OwnedFd> {
 }
 
 /// Whoever has not come in time will not come.
-fn overdue(runs: &mut BTreeMap<String, Run>, events: &mut Vec<Event>) {
+fn overdue(runs: &mut BTreeMap<String, Run>, events: &mut Vec<RunnerEvent>) {
     let now = Instant::now();
     runs.retain(|key, run| {
         let is_over = run.due().is_some_and(|due| due <= now);
         if is_over {
             events.push(match &run.stage {
-                Stage::Away { .. } => Event::Ended { key: key.clone(), exit: Exit::Unseen },
+                Stage::Away { .. } => RunnerEvent::Ended { key: key.clone(), exit: Exit::Unseen },
                 Stage::Awaited { .. } | Stage::Told | Stage::Running(_) => not_started(key),
             });
         }
@@ -284,8 +345,8 @@ fn overdue(runs: &mut BTreeMap<String, Run>, events: &mut Vec<Event>) {
     });
 }
 
-fn not_started(key: &str) -> Event {
-    Event::NotStarted {
+fn not_started(key: &str) -> RunnerEvent {
+    RunnerEvent::NotStarted {
         key: key.to_owned(),
         why: "its guardian ended before it had started the program".into(),
     }

@@ -1,13 +1,16 @@
 //! A runner in a directory of its own, and the processes that were started below it.
 
+pub(crate) mod acp;
+
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use comity_runner::{
-    Event, Launch, LaunchPlace, ProcessId, Program, Runner, RunnerOptions, Size, Tmux, TmuxPlace,
+    AcpStart, Launch, LaunchPlace, ProcessId, Program, Runner, RunnerEvent, RunnerOptions, Size, Tmux,
+    TmuxPlace,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -16,7 +19,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Place {
     pub(crate) runner: Option<Runner>,
-    pub(crate) events: Receiver<Event>,
+    pub(crate) events: Receiver<RunnerEvent>,
     dir: tempfile::TempDir,
 }
 
@@ -39,7 +42,7 @@ impl Place {
         self.runner.as_ref().unwrap()
     }
 
-    pub(crate) fn next(&self) -> Event {
+    pub(crate) fn next(&self) -> RunnerEvent {
         self.events.recv_timeout(PATIENCE).expect("an event")
     }
 
@@ -51,7 +54,7 @@ impl Place {
 
     pub(crate) fn started(&self, key: &str) -> ProcessId {
         match self.next() {
-            Event::Started { key: started, program, .. } if started == key => program,
+            RunnerEvent::Started { key: started, program, .. } if started == key => program,
             other => panic!("{key} has not started: {other:?}"),
         }
     }
@@ -75,11 +78,11 @@ pub(crate) fn runner(
     dir: &Path,
     tmux: Option<Tmux>,
     survivors: Vec<(String, ProcessId)>,
-) -> (Runner, Receiver<Event>) {
+) -> (Runner, Receiver<RunnerEvent>) {
     let (sender, events) = channel();
     let options = RunnerOptions {
         directory: dir.join("runner"),
-        guardian: PathBuf::from(env!("CARGO_BIN_EXE_comity-guardian")),
+        guardian: vec![env!("CARGO_BIN_EXE_comity-guardian").into()],
         tmux,
         survivors,
     };
@@ -97,6 +100,16 @@ pub(crate) fn launch(dir: &Path, key: &str, script: &str) -> Launch {
         survives: false,
     };
     Launch { key: key.to_owned(), program, place: LaunchPlace::Process }
+}
+
+/// Our own agent that speaks ACP and does what its prompts say.
+pub(crate) fn acp_launch(dir: &Path, key: &str, flags: &[&str], start: AcpStart) -> Launch {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/acp_agent.py");
+    let mut launch = launch(dir, key, "");
+    launch.program.command = ["python3", script].iter().chain(flags).map(|word| (*word).to_owned()).collect();
+    launch.program.environment.push(("ACP_AGENT_STATE".into(), dir.display().to_string()));
+    launch.place = LaunchPlace::Acp(Box::new(start));
+    launch
 }
 
 /// What the environment of a program and of all that it starts has.

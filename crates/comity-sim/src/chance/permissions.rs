@@ -1,8 +1,8 @@
 //! What is asked about permissions, by chance.
 
 use comity_core::permissions::{
-    Answer, Commands, Hearing, KeptAnswer, Pattern, PermissionAsk, PlanAnswer, RequestId, RuleEffect, RuleId,
-    RuleScope, ToolCall, ToolClass,
+    Answer, AnswerDelivery, Commands, KeptAnswer, Pattern, PermissionAsk, PlanAnswer, RequestId, RuleEffect,
+    RuleId, RuleScope, ToolCall, ToolClass,
 };
 use comity_core::roles::Mode;
 use comity_core::{AgentId, Ask, ContentHash, Millis, Principal};
@@ -16,7 +16,7 @@ impl Scene<'_> {
     pub(super) fn permission(&mut self, agent: AgentId, who: Principal) -> Ask {
         Ask::Permission(match self.rng.below(100) {
             0..30 => {
-                let hearing = if self.rng.happens(50) { Hearing::Waits } else { Hearing::Told };
+                let hearing = if self.rng.happens(50) { AnswerDelivery::Waits } else { AnswerDelivery::Told };
                 let wait = Millis(self.rng.between(1_000, 60_000));
                 PermissionAsk::Request { call: self.call(), wait, hearing }
             }

@@ -2,7 +2,7 @@
 
 use comity_core::agents::Process;
 use comity_core::notices::NoticeAsk;
-use comity_core::pools::{Loss, PoolAsk, PoolKind, SlotId, Take, Whereabouts};
+use comity_core::pools::{Loss, PoolAsk, PoolKind, SlotId, TabLocation, Take};
 use comity_core::queues::QueueAsk;
 use comity_core::{AgentId, Ask, Millis, Principal};
 
@@ -40,7 +40,7 @@ impl Scene<'_> {
             74..78 => (Principal::System, PoolAsk::MarkOpened { slot }),
             78..80 => {
                 let url = format!("http://localhost/{}", self.rng.below(3)).into();
-                let at = Box::new(Whereabouts { container: "1".into(), context: None, url });
+                let at = Box::new(TabLocation { container: "1".into(), context: None, url });
                 (Principal::System, PoolAsk::Note { slot, at, reopened: self.rng.happens(30) })
             }
             80..84 => (Principal::System, PoolAsk::Lose { slot, loss: self.loss() }),
@@ -52,8 +52,13 @@ impl Scene<'_> {
                 (own, PoolAsk::Unshare { slot, with })
             }
             90..92 => (own, PoolAsk::Extend { slot, ttl: Millis(self.rng.between(1_000, 60_000)) }),
-            92..97 => {
-                let idle = Millis(self.rng.between(0, 1_200_000));
+            92..98 => {
+                // Mostly one of somebody who has several, and does not use it.
+                let has_several = |who| slots.iter().filter(|(_, other)| *other == who).count() > 1;
+                let spare: Vec<SlotId> =
+                    slots.iter().filter(|(_, owner)| has_several(*owner)).map(|(slot, _)| *slot).collect();
+                let slot = self.rng.pick(&spare).copied().unwrap_or(slot);
+                let idle = Millis(self.rng.between(200_000, 1_200_000));
                 (Principal::System, PoolAsk::Reclaim { slot, idle })
             }
             _ => return self.give_up_place(who),

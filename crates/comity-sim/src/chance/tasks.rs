@@ -1,7 +1,7 @@
 //! What somebody does about tasks, chosen by chance.
 
 use comity_core::limits::LOCK_TTL;
-use comity_core::tasks::{Brief, Priority, TaskAct, TaskAsk, TaskDraft, TaskRef};
+use comity_core::tasks::{Brief, BriefChange, Priority, TaskAct, TaskAsk, TaskDraft, TaskRef};
 use comity_core::{AgentId, Ask, Millis, Principal};
 
 use super::Scene;
@@ -26,7 +26,8 @@ impl Scene<'_> {
             17..22 => TaskAsk::ClaimNext { project },
             22..25 => {
                 let depends_on = (0..self.rng.between(1, 2)).map(|_| self.some_task()).collect();
-                TaskAsk::Link { on: TaskRef { project, task: self.some_task() }, depends_on }
+                let on = TaskRef { project, task: self.some_task() };
+                TaskAsk::Link { on, depends_on, change: BriefChange::default() }
             }
             25..35 => TaskAsk::Seek { project, wait: Millis(self.rng.between(1_000, 60_000)) },
             _ => self.act(living),
@@ -93,7 +94,7 @@ impl Scene<'_> {
         self.paths.spots[2 * self.rng.below(pairs - 1)].pattern.clone()
     }
 
-    fn some_task(&mut self) -> Box<str> {
+    pub(super) fn some_task(&mut self) -> Box<str> {
         let ids: Vec<Box<str>> = self.oracle.jobs.iter().map(|job| job.id.clone()).collect();
         self.rng.pick(&ids).cloned().unwrap_or_else(|| "ghost".into())
     }

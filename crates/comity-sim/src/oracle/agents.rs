@@ -150,7 +150,10 @@ impl Oracle {
         };
         let silent = silent || (!being.has_process && being.silence >= patience.agent_timeout);
         if by == Principal::System && !with_parent && !silent && !is_overdue {
-            return Err(format!("{id} was given up too early"));
+            if !self.is_run(id) {
+                return Err(format!("{id} was given up too early"));
+            }
+            self.run_ended.insert(id);
         }
         self.agents.remove(&id);
         self.seekers.remove(&id);

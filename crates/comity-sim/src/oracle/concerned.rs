@@ -68,6 +68,11 @@ impl Oracle {
                 let parent = || self.agents.get(agent)?.parent;
                 self.leader(*agent).agent().or_else(parent).map(Principal::Agent)
             }
+            Event::Run(event) => {
+                let run = self.runs.get(&event.run());
+                let agent = run.and_then(|run| run.phase.agent()).map(Principal::Agent);
+                return run.map(|run| run.by).into_iter().chain(agent).collect();
+            }
             _ => None,
         };
         other.into_iter().collect()

@@ -78,7 +78,7 @@ impl Oracle {
     }
 
     /// Leads by its role, and so does everybody that it was started by.
-    pub(super) fn is_lead(&self, agent: AgentId) -> bool {
+    pub(crate) fn is_lead(&self, agent: AgentId) -> bool {
         let mut line = vec![agent];
         while let Some(parent) = line.last().and_then(|last| self.kin.get(last)?.parent) {
             if line.contains(&parent) {

@@ -17,6 +17,7 @@ mod pools_settled;
 mod post;
 mod post_settled;
 mod queue;
+pub(crate) mod runs;
 mod settled;
 pub(crate) mod tasks;
 
@@ -68,6 +69,9 @@ pub(crate) struct Oracle {
     pub(crate) shelves: pools::Shelves,
     /// All tasks, in the order in which they were declared.
     pub(crate) jobs: Vec<tasks::ModelTask>,
+    pub(crate) runs: BTreeMap<comity_core::runs::RunId, runs::ModelRun>,
+    /// Agents of runs that Comity ended in this step, until it is told why.
+    run_ended: BTreeSet<AgentId>,
     /// Who waits for work, and until when.
     seekers: BTreeMap<AgentId, Timestamp>,
     pub(crate) answers: BTreeMap<(Principal, Key), Vec<Event>>,
@@ -163,6 +167,8 @@ impl Oracle {
             permissions: permissions::ModelRequests::default(),
             shelves: pools::Shelves::default(),
             jobs: Vec::new(),
+            runs: BTreeMap::new(),
+            run_ended: BTreeSet::new(),
             seekers: BTreeMap::new(),
             answers: BTreeMap::new(),
             fence: Fence(0),
@@ -235,6 +241,7 @@ impl Oracle {
             Event::Permission(event) => self.observe_permission(record, event),
             Event::Task(event) => self.observe_task(paths, record, event),
             Event::Pool(event) => self.observe_pool(record, event),
+            Event::Run(event) => self.observe_run(record, event),
             Event::Lock(LockEvent::WaitStarted { .. } | LockEvent::WaitEnded { .. }) => {
                 self.observe_wait(paths, record)
             }

@@ -104,6 +104,17 @@ impl Oracle {
                 self.trees.remove(&(*project, slug.clone()));
                 Ok(())
             }
+            WorktreeEvent::PassedOn { project, slug, to } => {
+                let before = self.trees.get(&(*project, slug.clone())).and_then(|tree| tree.owner.agent());
+                let follows = before.is_some_and(|before| self.comes_after(*to, before));
+                match self.trees.get_mut(&(*project, slug.clone())).filter(|_| follows) {
+                    Some(tree) => {
+                        tree.owner = Principal::Agent(*to);
+                        Ok(())
+                    }
+                    None => Err(format!("{to} got the worktree {slug} of {before:?}")),
+                }
+            }
             WorktreeEvent::BranchMerged { .. } | WorktreeEvent::MergeConflicted { .. } => Ok(()),
         }
     }
@@ -152,6 +163,7 @@ impl Oracle {
         match event {
             WorktreeEvent::Released { project, slug }
             | WorktreeEvent::Kept { project, slug, .. }
+            | WorktreeEvent::PassedOn { project, slug, .. }
             | WorktreeEvent::Removed { project, slug, .. } => {
                 Some(self.trees.get(&(*project, slug.clone()))?.owner)
             }

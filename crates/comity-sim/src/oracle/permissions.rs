@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use comity_core::permissions::{
-    AllowedBy, Answer, Hearing, PermissionAsk, PermissionEvent, PlanAnswer, PlanState, RequestId,
+    AllowedBy, Answer, AnswerDelivery, PermissionAsk, PermissionEvent, PlanAnswer, PlanState, RequestId,
     RequestState, RuleId, RuleScope,
 };
 use comity_core::roles::Mode;
@@ -37,7 +37,7 @@ pub(crate) struct ModelRequest {
     pub(crate) asker: AgentId,
     pub(crate) hash: ContentHash,
     to: Principal,
-    hearing: Hearing,
+    hearing: AnswerDelivery,
     deadline: Timestamp,
     /// Until when it may be used, once it was allowed.
     allowed: Option<Timestamp>,
@@ -240,8 +240,8 @@ impl Oracle {
         members.into_iter().for_each(|agent| self.hears(Principal::Agent(agent), Urgency::Other));
     }
 
-    fn tell_of(&mut self, asker: AgentId, hearing: Hearing, request: RequestId) {
-        if hearing == Hearing::Told {
+    fn tell_of(&mut self, asker: AgentId, hearing: AnswerDelivery, request: RequestId) {
+        if hearing == AnswerDelivery::Told {
             self.hears_of(Principal::Agent(asker), Urgency::Answer, request, Concerned::Asker);
         }
     }
@@ -280,7 +280,7 @@ impl Oracle {
 impl ModelRequests {
     /// Who waits for an answer, and of whom.
     pub(super) fn awaited(&self) -> impl Iterator<Item = (Principal, Principal)> {
-        let waits = |one: &&ModelRequest| one.allowed.is_none() && one.hearing == Hearing::Waits;
+        let waits = |one: &&ModelRequest| one.allowed.is_none() && one.hearing == AnswerDelivery::Waits;
         self.open.values().filter(waits).map(|one| (Principal::Agent(one.asker), one.to))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use comity_core::agents::Process;
 use comity_core::limits::RECLAIM_AFTER;
-use comity_core::pools::{FreeCause, PlaceEnding, PoolEvent, PoolKind, SlotId, Whereabouts};
+use comity_core::pools::{FreeCause, PlaceEnding, PoolEvent, PoolKind, SlotId, TabLocation};
 use comity_core::{AgentId, Key, Principal, Record, Ticket, Timestamp};
 
 use super::{Found, Oracle};
@@ -42,7 +42,7 @@ pub(crate) struct ModelSlot {
     pub(crate) is_open: bool,
     pub(crate) process: Option<Process>,
     pub(crate) viewers: Vec<Principal>,
-    pub(crate) at: Option<Box<Whereabouts>>,
+    pub(crate) at: Option<Box<TabLocation>>,
 }
 
 /// Somebody in line as the model sees it.

@@ -23,6 +23,7 @@ impl Oracle {
             self.agrees_on_tasks(world)?;
         }
         self.agrees_on_pools(world, now)?;
+        self.agrees_on_runs(world)?;
         self.agrees_on_mail(world)?;
         self.agrees_on_rule(world)?;
         if news.locks {

@@ -146,7 +146,8 @@ impl Oracle {
                 must(*attempt == before.attempt + u32::from(before.owner.is_some()), "a wrong attempt")?;
                 if record.by == Principal::System {
                     must(is_ready && before.owner.is_none(), "code gave away what was not free")?;
-                    must(self.is_free(*to, record.now), "code gave it to somebody who did not ask")?;
+                    let is_meant = self.is_free(*to, record.now) || self.was_started_for(*to, &job.id);
+                    must(is_meant, "code gave it to somebody who did not ask")?;
                 }
                 (job.phase, job.owner, job.attempt) = (TaskPhase::Open, Some(*to), *attempt);
             }
@@ -162,13 +163,15 @@ impl Oracle {
             }
             TaskEvent::Completed { by, evidence, .. } => {
                 let own = is(&[TaskPhase::Running]) && !before.review && record.by == *by;
-                let reviewed = is(&[TaskPhase::InReview]) && record.by != *by;
+                let is_judge = record.by != *by || record.by == Principal::Human;
+                let reviewed = is(&[TaskPhase::InReview]) && is_judge;
                 must((own || reviewed) && before.owner == Some(*by), "it was done by another")?;
                 must(!evidence.is_empty(), "nothing shows it")?;
                 (job.phase, job.owner, job.done_by) = (TaskPhase::Done, None, Some(*by));
             }
             TaskEvent::SentBack { owner, attempt, .. } => {
-                must(is(&[TaskPhase::InReview]) && before.owner != Some(record.by), "no review")?;
+                let is_judge = before.owner != Some(record.by) || record.by == Principal::Human;
+                must(is(&[TaskPhase::InReview]) && is_judge, "no review")?;
                 (job.phase, job.owner, job.attempt) = (TaskPhase::Open, *owner, *attempt);
             }
             TaskEvent::Returned { from, attempt, cause, .. } => {

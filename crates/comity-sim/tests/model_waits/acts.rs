@@ -3,7 +3,8 @@
 use comity_core::limits::{LOCK_TTL, PERMISSION_WAIT, WAIT_MAX};
 use comity_core::locks::{LockAsk, LockEvent, LockMode, Wanted};
 use comity_core::permissions::{
-    Answer, Hearing, PermissionAsk, PermissionEvent, PlanAnswer, PlanState, RequestId, RequestState, mode_of,
+    Answer, AnswerDelivery, PermissionAsk, PermissionEvent, PlanAnswer, PlanState, RequestId, RequestState,
+    mode_of,
 };
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
 use comity_core::roles::Mode;
@@ -58,7 +59,7 @@ pub(crate) fn ask_of(world: &World, act: &Act) -> Option<(Principal, Ask, Option
             let ask = PermissionAsk::Request {
                 call: call(*who as u8),
                 wait: PERMISSION_WAIT,
-                hearing: Hearing::Waits,
+                hearing: AnswerDelivery::Waits,
             };
             (agent(*who), Ask::Permission(ask), Some(Kind::Answer))
         }

@@ -15,17 +15,18 @@ pub(super) fn judge(evidence: &Evidence, findings: &mut Findings) {
             findings.unrecorded.push(format!("{id} {subject}"));
         }
     }
-    let (added, removed) = (trees(evidence), texts(log, "worktree_removed", "slug"));
     let mut contents = evidence.contents.iter();
     for told in &evidence.told {
+        let is_content = told.content().map(|(commit, _, text)| {
+            let content = contents.next().and_then(Option::as_deref);
+            there.contains(commit) && content == Some(text)
+        });
         let is_true = match told {
-            Told::Committed { commit, text, .. } => {
-                let content = contents.next().and_then(Option::as_ref);
-                there.contains(commit.as_str()) && content == Some(text)
-            }
             Told::Merged { commit } => there.contains(commit.as_str()),
-            Told::TreeAdded { slug } => added.contains(slug.as_str()),
-            Told::TreeRemoved { slug } => removed.contains(slug.as_str()),
+            Told::MergeFinished { commit, theirs } => {
+                let made = evidence.commits.iter().find(|made| made.id == *commit);
+                made.is_some_and(|made| made.parents.len() == 2 && made.parents[1] == *theirs)
+            }
             Told::NothingToCommit { subject } => {
                 match evidence.commits.iter().find(|commit| commit.subject == *subject) {
                     Some(GitCommit { id, .. }) => findings.denied.push(format!("{id} {subject}")),
@@ -33,14 +34,10 @@ pub(super) fn judge(evidence: &Evidence, findings: &mut Findings) {
                 }
                 true
             }
-            _ => true,
+            _ => is_content.unwrap_or(true),
         };
         if !is_true {
             findings.lost.push(format!("{told:?}"));
         }
     }
-}
-
-fn trees(evidence: &Evidence) -> BTreeSet<&str> {
-    entries(&evidence.log, "worktree_added").filter_map(|details| details["tree"]["slug"].as_str()).collect()
 }

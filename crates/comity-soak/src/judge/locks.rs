@@ -59,6 +59,11 @@ fn replay(log: &[Value], findings: &mut Findings) -> BTreeMap<u64, String> {
             "lock_handed_over" => {
                 let new = details["new_fence"].as_u64().unwrap_or_default();
                 given = held.remove(&fence).map(|lock| (new, LockFact { holder: text("to"), ..lock }));
+                if given.is_none() {
+                    findings
+                        .twice
+                        .push(format!("lock {fence} was handed over, and nobody had it: {details}"));
+                }
             }
             _ => {}
         }

@@ -56,15 +56,20 @@ fn arrived(text: &str, is_again: bool) -> Told {
 }
 
 fn commit(id: &str) -> GitCommit {
-    GitCommit { id: id.into(), subject: format!("soak {id}"), is_on_branch: true }
+    GitCommit { id: id.into(), parents: vec!["c0".into()], subject: format!("soak {id}"), is_on_branch: true }
 }
 
 /// Lost, twice, unrecorded, denied.
 fn count(told: &[Told], mut log: Vec<Value>, commits: &[GitCommit]) -> [usize; 4] {
     log.iter_mut().enumerate().for_each(|(at, entry)| entry["seq"] = (at + 1).into());
     let contents = vec![Some("text".into())];
-    let Findings { lost, twice, unrecorded, denied } =
-        judge(&Evidence { told: told.to_vec(), log, commits: commits.to_vec(), contents });
+    let Findings { lost, twice, unrecorded, denied } = judge(&Evidence {
+        told: told.to_vec(),
+        log,
+        commits: commits.to_vec(),
+        contents,
+        ..Evidence::default()
+    });
     [lost, twice, unrecorded, denied].map(|all| all.len())
 }
 
@@ -167,5 +172,64 @@ fn commits() {
     );
     assert_eq!(count(&[nothing], vec![], &[]), [1, 0, 0, 0], "its work is gone");
     assert_eq!(count(&[Told::Merged { commit: "c2".into() }], vec![], &[]), [1, 0, 0, 0], "a merge");
-    assert_eq!(count(&[Told::TreeAdded { slug: "ann".into() }], vec![], &[]), [1, 0, 0, 0], "a worktree");
+    let finished = |theirs: &str| Told::MergeFinished { commit: "c1".into(), theirs: theirs.into() };
+    let both = GitCommit { parents: vec!["c0".into(), "b1".into()], ..commit("c1") };
+    assert_eq!(count(&[finished("b1")], recorded(), std::slice::from_ref(&both)), [0; 4]);
+    assert_eq!(count(&[finished("b2")], recorded(), &[both]), [1, 0, 0, 0], "another merge");
+    assert_eq!(count(&[finished("b1")], recorded(), &[commit("c1")]), [1, 0, 0, 0], "no merge");
+}
+
+#[test]
+fn worktrees() {
+    let tree = || json!({ "tree": { "slug": "t" } });
+    let added = || entry("worktree_added", tree());
+    let removed = || entry("worktree_removed", json!({ "slug": "t" }));
+    let (told_added, told_removed) =
+        (Told::TreeAdded { slug: "t".into() }, Told::TreeRemoved { slug: "t".into() });
+    let told = [told_added, told_removed.clone(), Told::TreeRestored { slug: "t".into() }, told_removed];
+    let check = |what: &str, told: &[Told], log: Vec<Value>, expected: [usize; 2]| {
+        assert_eq!(count(told, log, &[])[..2], expected, "{what}");
+    };
+    check("a true story", &told, vec![added(), removed(), added(), removed()], [0, 0]);
+    check("not there", &told[..1], vec![], [1, 0]);
+    check("not gone", &told[..2], vec![added()], [1, 0]);
+    check("not back", &told[..3], vec![added(), removed()], [1, 0]);
+    check("not gone again", &told, vec![added(), removed(), added()], [1, 0]);
+    check("back twice", &told[..3], vec![added(), removed(), added(), added()], [0, 1]);
+    check("gone, and nobody said so", &told[..1], vec![added(), removed()], [0, 1]);
+}
+
+#[test]
+fn work_of_the_dead() {
+    let handed = || entry("lock_handed_over", json!({ "fence": 1, "new_fence": 2, "to": "human" }));
+    let log = || vec![acquired(1, "ann", "x"), handed()];
+    let adopted = |fence| [Told::Adopted { fence, to: "human".into() }];
+    assert_eq!(count(&adopted(1), log(), &[]), [0; 4]);
+    assert_eq!(count(&adopted(2), log(), &[])[..2], [1, 0], "not adopted");
+    assert_eq!(count(&adopted(1), vec![acquired(1, "ann", "x"), handed(), handed()], &[])[..2], [0, 1]);
+    let aside = || {
+        entry(
+            "lock_released",
+            json!({ "fence": 2, "cause": { "put_aside": { "of": "ann", "into": ["kept"] } } }),
+        )
+    };
+    let rescued =
+        Told::Rescued { name: "kept".into(), commit: "c1".into(), path: "x".into(), text: "text".into() };
+    let check = |what: &str, told: &[Told], rest: Vec<Value>, kept: &[(&str, &str)], expected: [usize; 2]| {
+        let mut log = [log(), rest].concat();
+        log.iter_mut().enumerate().for_each(|(at, entry)| entry["seq"] = (at + 1).into());
+        let rescues = kept.iter().map(|(name, commit)| ((*name).to_owned(), (*commit).to_owned())).collect();
+        let contents = vec![Some("text".into())];
+        let commits = vec![GitCommit { is_on_branch: false, ..commit("c1") }];
+        let Findings { lost, twice, .. } =
+            judge(&Evidence { told: told.to_vec(), log, commits, contents, rescues });
+        assert_eq!([lost.len(), twice.len()], expected, "{what}: {lost:?} {twice:?}");
+    };
+    let told = std::slice::from_ref(&rescued);
+    check("a true story", told, vec![aside()], &[("kept", "c1")], [0, 0]);
+    check("no ref", told, vec![aside()], &[], [1, 0]);
+    check("a ref of something else", told, vec![aside()], &[("kept", "c2")], [1, 0]);
+    check("not recorded", told, vec![], &[("kept", "c1")], [1, 0]);
+    check("kept twice", told, vec![aside()], &[("kept", "c1"), ("kept-2", "c3")], [0, 1]);
+    check("put aside twice", told, vec![aside(), aside()], &[("kept", "c1")], [0, 1]);
 }

@@ -5,7 +5,7 @@ use comity_wire::Home;
 
 use super::doctor::{Finding, bad, good, short};
 use crate::init::configured::Configured;
-use crate::init::{User, found, programs};
+use crate::init::{User, found, obstacle, programs};
 
 const WHAT: &str = "agent programs";
 
@@ -18,15 +18,24 @@ pub(super) fn here(user: &User) -> Vec<Dialect> {
 pub(super) fn look_at_files(home: &Home) -> Finding {
     const WHAT: &str = "written by init";
     match crate::init::damage(home) {
-        Ok(all) if all.is_empty() => good(WHAT, "in order"),
-        Ok(all) => bad(WHAT, all.join("\n     "), "write it again with: comity init"),
+        Ok(all) if all.found.is_empty() => good(WHAT, "in order"),
+        Ok(all) => {
+            let next = match all.is_for_hands {
+                true => "fix what can't be read; then write it again with: comity init",
+                false => "write it again with: comity init",
+            };
+            bad(WHAT, all.found.join("\n     "), next)
+        }
         Err(problem) => bad(WHAT, problem, "move that file away, and run: comity init"),
     }
 }
 
 /// A program that is connected, and what it cannot do.
-fn with_limits(dialect: Dialect) -> String {
+fn with_limits(dialect: Dialect, user: &User) -> String {
     let mut limits = Vec::new();
+    if Configured::shares_server(dialect, user) {
+        limits.push("one agent with all its windows");
+    }
     if !dialect.tells_sub_agents() {
         limits.push("one agent with all its sub-agents");
     }
@@ -45,12 +54,12 @@ pub(super) fn look(home: &Home) -> Finding {
         (Err(problem), _) | (_, Err(problem)) => return short(WHAT, problem, ""),
     };
     let (mut connected, mut new, mut broken) = (Vec::new(), Vec::new(), Vec::new());
-    let mut inactive = Vec::new();
+    let (mut inactive, mut obstacles) = (Vec::new(), Vec::new());
     for dialect in here(&user) {
         let configured = Configured::look(dialect, &user, &connection);
         match &configured.hook {
             Ok(_) => {
-                connected.push(with_limits(dialect));
+                connected.push(with_limits(dialect, &user));
                 // One that was only seen by its settings may be on no PATH, as editors are.
                 let is_here = found::program(dialect).is_some();
                 inactive.extend(
@@ -61,6 +70,9 @@ pub(super) fn look(home: &Home) -> Finding {
                         .map(|why| format!("{dialect}: {why}")),
                 );
             }
+            Err(_) if obstacle(dialect, &user, &connection).is_some() => {
+                obstacles.extend(obstacle(dialect, &user, &connection));
+            }
             Err(why) if Configured::has_traces(dialect, &user) => broken.push(format!("{dialect} ({why})")),
             Err(_) => new.push(dialect.name()),
         }
@@ -69,6 +81,16 @@ pub(super) fn look(home: &Home) -> Finding {
         true => String::new(),
         false => format!("connected: {}; ", connected.join(", ")),
     };
+    if !obstacles.is_empty() {
+        let all: Vec<&str> =
+            obstacles.iter().chain(&broken).map(String::as_str).chain(new.iter().copied()).collect();
+        let found = format!("{connected}NOT connected: {}", all.join("; "));
+        return bad(
+            WHAT,
+            found,
+            "fix what can't be read, which comity init can't edit; then run: comity init",
+        );
+    }
     match (broken.is_empty(), new.is_empty()) {
         (true, _) if !inactive.is_empty() => bad(
             WHAT,

@@ -217,12 +217,20 @@ fn choices(schema: &Value) -> Option<Vec<PossibleValue>> {
 
 /// A document: JSON as it was typed, `-` for standard input, or a file; with the field's name around it or without.
 fn document(name: &str, given: &str) -> Result<Value, String> {
+    if name == "input" && given != "-" && !looks_like_json(given) && !std::path::Path::new(given).is_file() {
+        // What the tools that run commands are given.
+        return Ok(serde_json::json!({ "command": given }));
+    }
     let text = match given {
         "-" => read(std::io::stdin()).map_err(|error| format!("standard input: {error}"))?,
-        typed if typed.trim_start().starts_with(['{', '[', '"']) => typed.to_owned(),
+        typed if looks_like_json(typed) => typed.to_owned(),
         file => std::fs::File::open(file).and_then(read).map_err(|error| format!("{file}: {error}"))?,
     };
     parse(name, &text)
+}
+
+fn looks_like_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[', '"'])
 }
 
 fn read(source: impl Read) -> std::io::Result<String> {
@@ -283,6 +291,11 @@ mod tests {
             "ask_permission",
             &["Bash", r#"{"command":"ls"}"#],
             r#"{"input":{"command":"ls"},"tool":"Bash"}"#,
+        );
+        check(
+            "ask_permission",
+            &["Bash", "cargo test"],
+            r#"{"input":{"command":"cargo test"},"tool":"Bash"}"#,
         );
         check("unlock", &["--all"], r#"{"all":true}"#);
         for flag in ["--reason", "--rationale"] {

@@ -31,7 +31,7 @@ pub(super) fn look(home: &Home, policy: ConfinePolicy) -> Finding {
     let here = agent_programs::here(&user).into_iter();
     for dialect in here.filter(|dialect| Configured::has_traces(*dialect, &user)) {
         match Configured::look(dialect, &user, &connection).shell {
-            Ok(_) => match Configured::exceptions(dialect, &user)[..] {
+            Ok(_) => match Configured::exceptions(dialect, &user, &connection)[..] {
                 [] => with.push(dialect.name().to_owned()),
                 ref not => with.push(format!("{dialect} (not {})", not.join("; not "))),
             },
@@ -50,5 +50,46 @@ pub(super) fn look(home: &Home, policy: ConfinePolicy) -> Finding {
             format!("works here, for {with}, but not for {}", without.join(", ")),
             "set them up with: comity init (it says what is left to do by hand)",
         ),
+    }
+}
+
+/// Whether a program that is not confined can type into the terminal that it was started in, where a person's shell reads it.
+pub(super) fn look_at_terminals() -> Finding {
+    let setting = std::fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").ok();
+    terminals(setting.as_deref(), cfg!(target_os = "linux"))
+}
+
+/// The same by what the kernel's setting is.
+fn terminals(setting: Option<&str>, is_linux: bool) -> Finding {
+    const WHAT: &str = "terminals";
+    let found = "an agent whose commands are not confined can type into the terminal that it was started in, as if it were you";
+    match setting.map(str::trim) {
+        Some("0") => good(WHAT, "the kernel lets no program type into its terminal"),
+        Some(_) => short(
+            WHAT,
+            found,
+            "forbid it: sudo sysctl dev.tty.legacy_tiocsti=0 (and in /etc/sysctl.d, to keep it so)",
+        ),
+        None if is_linux => short(WHAT, found, "Linux 6.2 or newer can forbid it"),
+        None => good(WHAT, "not looked at: this is not Linux"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_lets_programs_type_is_named_with_what_forbids_it() {
+        let check = |setting, is_linux, part: &str| {
+            let Finding { found, next, .. } = terminals(setting, is_linux);
+            assert!(format!("{found}; {next}").contains(part), "{setting:?}: {found}; {next}");
+        };
+        check(Some("1\n"), true, "type into the terminal that it was started in");
+        check(Some("1\n"), true, "sysctl dev.tty.legacy_tiocsti=0");
+        check(None, true, "Linux 6.2 or newer");
+        let Finding { next, .. } = terminals(Some("0\n"), true);
+        assert_eq!(next, "");
+        check(None, false, "not looked at");
     }
 }

@@ -13,25 +13,17 @@ use super::output::{self, OutputFormat};
 use super::tree;
 
 /// The name of the program in completions and manual pages.
-const PROGRAM: &str = "comity";
+pub(super) const PROGRAM: &str = "comity";
 
 /// `comity completions SHELL`.
 pub(crate) fn completions_command() -> Command {
     Command::new("completions")
         .about("Print the completions for a shell, or install them")
-        .arg(Arg::new("shell").required(true).value_parser(value_parser!(Shell)))
+        .arg(Arg::new("shell").required(true).value_parser(value_parser!(Shell)).help("Whose completions"))
         .arg(install("Write them to where the shell looks for yours"))
 }
 
-/// `comity man [COMMAND...]`.
-pub(crate) fn man_command() -> Command {
-    Command::new("man")
-        .about("Print the manual page of a command, or install all of them")
-        .arg(Arg::new("words").value_name("COMMAND").num_args(..).help("Which command, such as task add"))
-        .arg(install("Write all pages to your own manual, below ~/.local/share/man").conflicts_with("words"))
-}
-
-fn install(help: &'static str) -> Arg {
+pub(super) fn install(help: &'static str) -> Arg {
     Arg::new("install").long("install").action(clap::ArgAction::SetTrue).help(help)
 }
 
@@ -66,43 +58,7 @@ pub(crate) fn completions(matches: &ArgMatches, form: OutputFormat) -> ExitCode 
     installed(form, written.map(|file| vec![file]), note)
 }
 
-/// Prints a manual page, or installs all.
-pub(crate) fn man(matches: &ArgMatches, form: OutputFormat) -> ExitCode {
-    // Whatever --json means for others, here it would be a page.
-    let mut root = tree::command().disable_help_subcommand(true);
-    root.build();
-    if matches.get_flag("install") {
-        let written = data_dir().and_then(|dir| {
-            let dir = dir.join("man/man1");
-            let describe = |error: std::io::Error| format!("{}: {error}", dir.display());
-            std::fs::create_dir_all(&dir).map_err(describe)?;
-            clap_mangen::generate_to(root, &dir).map_err(describe)?;
-            Ok(vec![dir])
-        });
-        return installed(form, written, "; read them with: man comity");
-    }
-    let mut words: Vec<std::ffi::OsString> = vec![PROGRAM.into()];
-    words.extend(matches.get_many::<String>("words").unwrap_or_default().map(Into::into));
-    super::spelling::spell_out(&mut words);
-    let mut command = &root;
-    for word in &words[1..] {
-        let Some(below) = word.to_str().and_then(|word| command.find_subcommand(word)) else {
-            let problem = format!("there is no command {:?}", word.to_string_lossy());
-            return output::bad_input(form, &problem, "see: comity --help");
-        };
-        command = below;
-    }
-    let mut page = Vec::new();
-    match clap_mangen::Man::new(command.clone()).render(&mut page) {
-        Ok(()) => {
-            let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &page);
-            ExitCode::SUCCESS
-        }
-        Err(error) => output::fault(form, &error.to_string()),
-    }
-}
-
-fn installed(form: OutputFormat, written: Result<Vec<PathBuf>, String>, note: &str) -> ExitCode {
+pub(super) fn installed(form: OutputFormat, written: Result<Vec<PathBuf>, String>, note: &str) -> ExitCode {
     match (written, form) {
         (Ok(files), OutputFormat::Json) => {
             output::print(&serde_json::json!({ "written": files }).to_string());
@@ -116,7 +72,7 @@ fn installed(form: OutputFormat, written: Result<Vec<PathBuf>, String>, note: &s
     }
 }
 
-fn data_dir() -> Result<PathBuf, String> {
+pub(super) fn data_dir() -> Result<PathBuf, String> {
     own_dir("XDG_DATA_HOME", ".local/share")
 }
 
@@ -133,8 +89,12 @@ fn own_dir(variable: &str, below_home: &str) -> Result<PathBuf, String> {
 
 /// `comity docs reference --out DIR`.
 pub(crate) fn command() -> Command {
-    let out =
-        Arg::new("out").long("out").value_name("DIR").required(true).value_parser(value_parser!(PathBuf));
+    let out = Arg::new("out")
+        .long("out")
+        .value_name("DIR")
+        .required(true)
+        .value_parser(value_parser!(PathBuf))
+        .help("Where to write it");
     Command::new("docs")
         .hide(true)
         .about("Write the reference from the catalog")
@@ -167,7 +127,7 @@ fn operations() -> String {
         let tool = match entry.audience {
             Audience::Agents => "by default".to_owned(),
             Audience::Browsing => format!("with `--browser`: `{}`", entry.tool),
-            Audience::People | Audience::Internal => "with `--all-tools`".to_owned(),
+            Audience::People | Audience::Internal => "by `call`, or with `--all-tools`".to_owned(),
         };
         let (command, route) = (entry.command(), entry.route);
         let _ = writeln!(

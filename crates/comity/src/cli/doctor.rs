@@ -3,9 +3,8 @@
 use comity_app::catalog::name_of;
 use comity_app::operations::ledger::Verify;
 use comity_app::operations::people::Whoami;
-use comity_app::operations::server::Status;
+use comity_app::operations::server::{ShowSettings, Status};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use comity_wire::{Client, Fault, Home, Request};
 use serde_json::json;
 
 use super::output::{self, OutputFormat};
-use super::{agent_programs, confinement, project_settings, state_files};
+use super::{agent_programs, confinement, project_settings, state_files, terminal};
 use crate::serve::state_dir;
 use crate::session::{Session, SessionError};
 use crate::start;
@@ -27,8 +26,8 @@ const SILENT: &str = "it doesn't answer";
 pub(super) struct Finding {
     what: &'static str,
     level: Level,
-    found: String,
-    next: String,
+    pub(super) found: String,
+    pub(super) next: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,7 +68,8 @@ pub(crate) fn run(home: &Home, form: OutputFormat) -> ExitCode {
         agent_programs::look(home),
         agent_programs::look_at_files(home),
         confinement(home),
-        settings(home),
+        confinement::look_at_terminals(),
+        settings(home, connect()),
         project_settings::look(),
         git(),
         identity(home, connect()),
@@ -90,9 +90,10 @@ pub(crate) fn run(home: &Home, form: OutputFormat) -> ExitCode {
         }
         OutputFormat::Text => {
             for Finding { what, level, found, next } in &findings {
-                output::print(&format!("{:<4} {what:<16} {found}", level.word()));
+                let line = format!("{:<4} {what:<16} {found}", level.word());
+                output::print(&terminal::wrapped(&line, 22));
                 if !next.is_empty() {
-                    output::print(&format!("     {next}"));
+                    output::print(&terminal::wrapped(&format!("     {next}"), 5));
                 }
             }
         }
@@ -231,17 +232,18 @@ fn words(error: &str) -> String {
 }
 
 /// The settings, and the browser that they name: only who uses tabs needs one.
-fn settings(home: &Home) -> Finding {
+fn settings(home: &Home, client: Option<Client>) -> Finding {
     let config = match crate::serve::read_config(home) {
         Ok(config) => config,
         Err(problem) => {
             return bad("settings", problem, "fix it, and restart the server if one runs: comity restart");
         }
     };
-    if let Some(file) = changed_since_start(home) {
+    let waiting = client.map(waiting_settings).unwrap_or_default();
+    if !waiting.is_empty() {
         return short(
             "settings",
-            format!("{} changed since the server started, and doesn't count yet", file.display()),
+            format!("changed since the server started, and not in force yet: {}", waiting.join(", ")),
             "restart the server with: comity restart",
         );
     }
@@ -252,13 +254,15 @@ fn settings(home: &Home) -> Finding {
     }
 }
 
-/// A file of settings that is newer than the server's socket, which is made at its start.
-fn changed_since_start(home: &Home) -> Option<PathBuf> {
-    let started = std::fs::metadata(home.socket()).and_then(|socket| socket.modified()).ok()?;
-    let is_newer = |file: &PathBuf| {
-        std::fs::metadata(file).and_then(|file| file.modified()).is_ok_and(|changed| changed > started)
-    };
-    comity_wire::user_settings().into_iter().chain([home.path().join("comity.toml")]).find(is_newer)
+/// The settings whose values wait for the server's next start.
+fn waiting_settings(mut client: Client) -> Vec<String> {
+    let answer = client.ask(name_of::<ShowSettings>(), &json!({})).ok().and_then(|reply| {
+        let view: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
+        Some(view)
+    });
+    let settings = answer.as_ref().and_then(|view| view["settings"].as_array()).into_iter().flatten();
+    let waiting = settings.filter(|setting| setting["next"].is_string());
+    waiting.filter_map(|setting| setting["key"].as_str().map(str::to_owned)).collect()
 }
 
 fn watcher(client: Option<Client>) -> Finding {

@@ -5,28 +5,10 @@ use std::process::ExitCode;
 
 use clap::Command;
 use clap::error::ErrorKind;
+use comity_app::operation::HelpSection;
 
 use super::output::USAGE;
-use super::{terminal, usage};
-
-/// All commands, by what people want to do. What is in no section is in the last one.
-const SECTIONS: &[(&str, &[&str])] = &[
-    ("What is going on", &["status", "inbox", "next", "show", "diff", "why", "log", "summary", "alerts"]),
-    (
-        "Files",
-        &[
-            "lock", "unlock", "release", "check", "extend", "handover", "adopt", "rescue", "commit",
-            "worktree",
-        ],
-    ),
-    ("Shared things", &["lease", "tab"]),
-    ("Work", &["task", "decide", "decision", "mail", "idle"]),
-    ("Agents", &["agent", "team", "shutdown", "mode", "plan", "ask", "permission"]),
-    ("You", &["whoami", "login", "passphrase", "token"]),
-    ("Server", &["up", "down", "restart", "doctor", "settings", "backup", "restore", "serve"]),
-    ("Setup", &["install", "init", "mcp", "hook", "confine", "completions", "man", "bench"]),
-];
-const THE_REST: &str = "More";
+use super::{terminal, tree, usage};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,20 +42,13 @@ pub(super) fn in_sections(root: Command) -> Command {
 }
 
 fn list(root: &Command) -> String {
-    let shown: Vec<&Command> = root.get_subcommands().filter(|command| !command.is_hide_set()).collect();
-    let is_placed =
-        |command: &&&Command| SECTIONS.iter().any(|(_, names)| names.contains(&command.get_name()));
-    let rest: Vec<&str> =
-        shown.iter().filter(|command| !is_placed(command)).map(|command| command.get_name()).collect();
+    let mut shown: Vec<&Command> = root.get_subcommands().filter(|command| !command.is_hide_set()).collect();
+    shown.sort_by_key(|command| tree::listed(command.get_name()).1);
     let width = shown.iter().map(|command| command.get_name().len()).max().unwrap_or_default();
     let mut text = String::new();
-    for (title, names) in
-        SECTIONS.iter().copied().chain([(THE_REST, &rest[..])]).filter(|(_, names)| !names.is_empty())
-    {
-        let _ = writeln!(text, "{title}:");
-        for command in
-            names.iter().filter_map(|name| shown.iter().find(|command| command.get_name() == *name))
-        {
+    for section in HelpSection::ALL {
+        let _ = writeln!(text, "{}:", section.title());
+        for command in shown.iter().filter(|command| tree::listed(command.get_name()).0 == section) {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
             // A group says which verbs it has.
             let about = if command.is_subcommand_required_set() { &about } else { brief(&about) };
@@ -111,17 +86,10 @@ mod tests {
     #[test]
     fn every_command_has_one_section_and_one_line() {
         let tree = command();
-        for (title, names) in SECTIONS {
-            for name in *names {
-                assert!(tree.find_subcommand(name).is_some(), "{title}: {name}");
-                let count =
-                    SECTIONS.iter().flat_map(|(_, names)| *names).filter(|other| *other == name).count();
-                assert_eq!(count, 1, "{name}");
-            }
-        }
         let list = list(&tree);
         for command in tree.get_subcommands().filter(|command| !command.is_hide_set()) {
-            assert!(list.contains(&format!("\n  {} ", command.get_name())), "{}", command.get_name());
+            let count = list.matches(&format!("\n  {} ", command.get_name())).count();
+            assert_eq!(count, 1, "{}", command.get_name());
         }
         for line in list.lines() {
             assert!(line.chars().count() <= 96, "{line}");

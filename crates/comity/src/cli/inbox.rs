@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 
 use comity_app::catalog::{CatalogEntry, name_of};
 use comity_app::operations::inbox::{AnswerInbox, ListInbox};
+use comity_app::operations::ledger::ListAlerts;
+use comity_app::operations::mail::{Next, ReadMail};
 use comity_wire::InboxCount;
 use serde_json::value::RawValue;
 
@@ -26,7 +28,11 @@ pub(super) fn spell_out(arguments: &mut Vec<OsString>) {
 }
 
 /// How much waits for the caller, after a command that has not shown it already.
-pub(super) struct Waiting(InboxCount);
+pub(super) struct Waiting {
+    count: InboxCount,
+    /// Whether the answer shows what waits.
+    is_shown: bool,
+}
 
 impl Waiting {
     /// What came with the answer, unless that shows it.
@@ -41,22 +47,25 @@ impl Waiting {
         };
         let has_looked = [name_of::<ListInbox>(), name_of::<AnswerInbox>()].contains(&asked.name);
         let says_it = || form == OutputFormat::Json && (asked.output)()["properties"]["inbox"].is_object();
-        (!has_looked && !says_it()).then_some(Waiting(count))
+        // These show what waits, or read it: a line below it would count what was just shown.
+        let is_shown =
+            [name_of::<ListAlerts>(), name_of::<Next>(), name_of::<ReadMail>()].contains(&asked.name);
+        (!has_looked && !says_it()).then_some(Waiting { count, is_shown })
     }
 
     /// Adds it to a document, as `inbox`.
     pub(super) fn add_to(&self, document: &RawValue) -> Option<Box<RawValue>> {
         let fields = document.get().trim_end().strip_suffix('}')?;
         let comma = if fields.trim_end().ends_with('{') { "" } else { "," };
-        RawValue::from_string(format!("{fields}{comma}\"inbox\":{}}}", self.0.count)).ok()
+        RawValue::from_string(format!("{fields}{comma}\"inbox\":{}}}", self.count.count)).ok()
     }
 
     /// Says it to an agent, or to a person at a terminal.
     pub(super) fn tell(&self) {
-        if !self.0.is_agents && !std::io::stderr().is_terminal() {
+        if self.is_shown || (!self.count.is_agents && !std::io::stderr().is_terminal()) {
             return;
         }
-        match self.0.count {
+        match self.count.count {
             0 => {}
             1 => output::complain("1 thing is waiting for you: comity inbox"),
             count => output::complain(&format!("{count} things are waiting for you: comity inbox")),
@@ -79,7 +88,7 @@ mod tests {
     fn the_count_is_a_field_of_every_document() {
         let check = |document: &str, with: &str| {
             let document = RawValue::from_string(document.to_owned()).expect("JSON");
-            let waiting = Waiting(InboxCount { count: 3, is_agents: false });
+            let waiting = Waiting { count: InboxCount { count: 3, is_agents: false }, is_shown: false };
             assert_eq!(waiting.add_to(&document).expect("an object").get(), with);
         };
         check("{}", r#"{"inbox":3}"#);

@@ -26,7 +26,7 @@ pub(super) fn command() -> Command {
                 .long("to")
                 .value_name("DIR")
                 .value_parser(value_parser!(PathBuf))
-                .help("The directory (default: ~/.local/bin)"),
+                .help("Into which directory (default: ~/.local/bin)"),
         )
 }
 

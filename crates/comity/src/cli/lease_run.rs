@@ -34,7 +34,7 @@ pub(super) fn commands(lease: Command) -> Command {
     lease.subcommand(
         Command::new("run")
             .about("Run a command with a lease, which ends when the command does, however it ends")
-            .arg(Arg::new("pool").value_name("POOL").required(true).help("The pool"))
+            .arg(Arg::new("pool").value_name("POOL").required(true).help("Name of the pool"))
             .arg(option("wait", "SPAN", "Wait in line up to this long (e.g. 5m)"))
             .arg(option("reason", "TEXT", "What it is for, so that others know; the command if omitted"))
             .arg(option("ttl", "SPAN", "How long the lease lasts at most"))

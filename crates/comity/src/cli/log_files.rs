@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use comity_app::catalog::name_of;
 use comity_app::ledger::date;
 use comity_app::log::{self, BackedUp, RecoverMode, Recovery};
+use comity_app::operations::agents::ListAgents;
 use comity_app::operations::people::Whoami;
 use comity_wire::Home;
 use serde_json::json;
@@ -42,6 +43,7 @@ pub(super) fn restore_command() -> Command {
     Command::new("restore")
         .about("Stop the server and put a backup back; the log that was there is set aside")
         .arg(file("The file that comity backup made"))
+        .arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help("Even if agents are here"))
 }
 
 fn file(help: &'static str) -> Arg {
@@ -92,6 +94,20 @@ fn no_person(home: &Home) -> Option<String> {
     }
 }
 
+/// The agents that work with the server that runs, if there are some: `ann and bob are here`.
+fn agents_here(home: &Home) -> Option<String> {
+    start::connect_if_running(home).ok().flatten()?;
+    let answer = Session::from_env(home.clone()).ask(name_of::<ListAgents>(), &json!({})).ok()?;
+    let list: serde_json::Value = serde_json::from_str(answer.json.get()).ok()?;
+    let names: Vec<&str> =
+        list["agents"].as_array()?.iter().filter_map(|agent| agent["name"].as_str()).collect();
+    match &names[..] {
+        [] => None,
+        [only] => Some(format!("{only} is here")),
+        names => Some(format!("{} are here", names.join(", "))),
+    }
+}
+
 pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: OutputFormat) -> ExitCode {
     let Some(file) = arguments.get_one::<PathBuf>("file") else { return ExitCode::from(output::USAGE) };
     if let Err(code) = refuse_agents(form) {
@@ -100,7 +116,14 @@ pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: OutputFormat) -
     private();
     // Before anybody's server is stopped for nothing.
     if let Err(problem) = log::check_backup(file) {
-        return output::fault(form, &problem);
+        return output::fault_with(form, &problem, "name a file that comity backup has made");
+    }
+    if let Some(here) = agents_here(home).filter(|_| !arguments.get_flag("force")) {
+        let problem = format!("{here}, and would lose what they hold and have done since the backup");
+        let file = shell_word(&file.display().to_string()).into_owned();
+        let hint =
+            format!("wait until they are done, or restore all the same: comity restore {file} --force");
+        return output::refused(form, &problem, &hint);
     }
     let _alone = match server::take_alone(home, form) {
         Ok(alone) => alone,
@@ -112,6 +135,7 @@ pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: OutputFormat) -
             if let Some(dir) = &put_back.set_aside {
                 words += &format!("\n  what was there before is in {}", dir.display());
             }
+            words += "\n  start the server with: comity up";
             show(form, file, &put_back, &words)
         }
         Err(problem) => output::fault(form, &problem),

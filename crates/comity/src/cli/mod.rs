@@ -2,6 +2,7 @@
 
 mod agent_programs;
 mod arguments;
+mod attach;
 mod bench;
 mod confinement;
 mod docs;
@@ -13,6 +14,7 @@ mod install;
 mod lease_run;
 mod log_files;
 mod log_pages;
+mod manual;
 #[cfg(test)]
 mod named_commands;
 pub(crate) mod output;
@@ -63,6 +65,11 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         // It becomes the command: nothing may be started before.
         return comity_hook::run_confined(rest.iter().cloned());
     }
+    if let [_, word, socket, key] = &arguments[..]
+        && word == "guardian"
+    {
+        return comity_runner::guardian::run(std::path::Path::new(socket), &key.to_string_lossy());
+    }
     inbox::spell_out(&mut arguments);
     spelling::spell_out(&mut arguments);
     let wants_json = arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json");
@@ -105,7 +112,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
         "install" => install::run(inner, form),
         "completions" => docs::completions(inner, form),
-        "man" => docs::man(inner, form),
+        "man" => manual::run(inner, form),
         "docs" => docs::run(inner),
         "mail" => match inner.subcommand() {
             Some(("tail", _)) => follow::mail(home, form),
@@ -159,12 +166,16 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     if entry.at_terminal == AtTerminal::ReadsPages && inner.get_flag("follow") {
         return follow::go_on(home, &input, form);
     }
+    if entry.at_terminal == AtTerminal::Attaches && attach::is_possible(form) {
+        return attach::run(home, &input, form);
+    }
     if entry.is_watchable() && inner.get_flag("watch") {
         return watch::go_on(home, entry, &input, form);
     }
+    let was_put_down = server::was_put_down(&home);
     let mut session = Session::from_env(home.clone());
     let answer = match entry.at_terminal {
-        AtTerminal::Asks | AtTerminal::AsksWhoRuns | AtTerminal::LeavesInFile => {
+        AtTerminal::Asks | AtTerminal::AsksWhoRuns | AtTerminal::LeavesInFile | AtTerminal::Attaches => {
             session.ask(entry.name, &input)
         }
         AtTerminal::ReadsPages => log_pages::ask(&mut session, &input),
@@ -185,6 +196,7 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
         None => answer,
     });
     let code = output::show(form, answer);
+    server::tell_started(&home, was_put_down);
     if let Some(receipt) = receipt {
         acknowledge(&mut session, receipt);
     }

@@ -47,6 +47,11 @@ pub(crate) fn show(form: OutputFormat, answer: Result<ServerAnswer, SessionError
     }
 }
 
+/// Shows what may be longer than a terminal.
+pub(crate) fn page(text: &str) {
+    terminal::show(text);
+}
+
 /// Shows what was told besides.
 fn tell(notices: &[String]) {
     for notice in notices {
@@ -56,6 +61,11 @@ fn tell(notices: &[String]) {
 
 pub(crate) fn fault(form: OutputFormat, problem: &str) -> ExitCode {
     failure(form, ("fault", FAULT), problem, "look for what is wrong with: comity doctor")
+}
+
+/// The same, where it is known what to do.
+pub(crate) fn fault_with(form: OutputFormat, problem: &str, hint: &str) -> ExitCode {
+    failure(form, ("fault", FAULT), problem, hint)
 }
 
 /// Shows that what was given cannot be used.

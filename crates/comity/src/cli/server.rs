@@ -10,7 +10,7 @@ use comity_wire::{Fault, Home, Request, version};
 
 use super::output::{self, OutputFormat};
 use crate::session::{Session, SessionError};
-use crate::start;
+use crate::{serve, start};
 
 /// Starts the server if it does not run, or one of this version if an older one runs that nobody needs now, and says
 /// what to do next.
@@ -102,10 +102,26 @@ pub(crate) fn down(home: &Home, form: OutputFormat) -> ExitCode {
     }
     match stop(home, StopWhen::Always) {
         Ok(()) => match check_what_is_left(home) {
-            Ok(()) => say(true, "stopped; nothing is lost"),
+            Ok(()) => {
+                // Whoever starts one without meaning to is told.
+                let _ = std::fs::write(home.path().join(serve::PUT_DOWN), "");
+                say(true, "stopped; nothing is lost. The next command that needs a server starts one")
+            }
             Err(problem) => output::fault(form, &format!("the server has stopped, but {problem}")),
         },
         Err(why) => why.show(form),
+    }
+}
+
+/// Whether you have stopped the server, and none has run since.
+pub(super) fn was_put_down(home: &Home) -> bool {
+    home.path().join(serve::PUT_DOWN).exists()
+}
+
+/// Says that a command has started the server again that you had stopped.
+pub(super) fn tell_started(home: &Home, was_put_down: bool) {
+    if was_put_down && !self::was_put_down(home) {
+        output::complain("note: this command has started the server, which you had stopped with comity down");
     }
 }
 

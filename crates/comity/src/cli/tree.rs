@@ -4,10 +4,10 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
 use comity_app::catalog::{self, CATALOG, CatalogEntry};
-use comity_app::operation::{AtTerminal, Audience};
+use comity_app::operation::{AtTerminal, Audience, HelpSection};
 use comity_guard::Dialect;
 
-use super::{arguments, docs, help, install, lease_run, log_files, people, spool};
+use super::{arguments, docs, help, install, lease_run, log_files, manual, people, spool};
 
 /// Verbs of a group in the list of all commands.
 const VERBS_SHOWN_MAX: usize = 6;
@@ -30,7 +30,10 @@ pub(super) fn meant(arguments: &[OsString]) -> Command {
 fn only_meant(arguments: &[OsString]) -> Option<Command> {
     let words = arguments.iter().filter(|word| *word != "--json").map_while(|word| word.to_str());
     let words: Vec<&str> = words.take_while(|word| !word.starts_with('-')).collect();
-    let own = own_commands().into_iter().find(|own| words.first() == Some(&own.get_name()));
+    let own = server_commands()
+        .into_iter()
+        .chain(setup_commands())
+        .find(|own| words.first() == Some(&own.get_name()));
     if let Some(own) = own {
         return Some(root().subcommand(own));
     }
@@ -62,40 +65,34 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
 
 /// The whole tree of commands.
 pub(crate) fn command() -> Command {
-    let (first, last): (Vec<Command>, Vec<Command>) = own_commands().into_iter().partition(is_first);
-    let mut root = root().subcommands(first);
+    let mut root = root().subcommands(server_commands());
     for entry in CATALOG {
         root = add(root, entry, &entry.words().collect::<Vec<_>>());
     }
     for (group, commands) in OWN_BELOW {
         root = root.mut_subcommand(group, commands);
     }
-    help::in_sections(root.mut_subcommands(with_verbs).subcommands(last))
+    help::in_sections(root.mut_subcommands(with_verbs).subcommands(setup_commands()))
 }
 
-/// Whether a command is shown before all operations.
-fn is_first(command: &Command) -> bool {
-    matches!(command.get_name(), "up" | "down" | "restart")
-}
-
-/// The commands that are no operations, and below no word of one.
-fn own_commands() -> [Command; 16] {
+/// The commands of the server that are no operations.
+fn server_commands() -> [Command; 7] {
     [
-        Command::new("up")
-            .about("Start the server if it isn't running, and print how to reach it"),
+        Command::new("up").about("Start the server if it isn't running, and print how to reach it"),
         Command::new("down").about("Stop the server; nothing is lost"),
         Command::new("restart").about("Stop the server and start it with this program; nothing is lost"),
+        Command::new("doctor").about("Look for what is wrong, and say what to do"),
         log_files::backup_command(),
         log_files::restore_command(),
-        Command::new("doctor").about("Look for what is wrong, and say what to do"),
         Command::new("serve")
             .about("Run the server in the foreground")
             .arg(flag("detached", "Report readiness on standard output, then be silent").hide(true)),
-        Command::new("mcp")
-            .about("Speak MCP on standard input and output, for one agent")
-            .arg(Arg::new("name").long("name").value_name("NAME").help("The name the agent would like to have"))
-            .arg(flag("browser", "Also offer the tools of the shared browser"))
-            .arg(flag("all-tools", "Offer every operation, not just those that agents need")),
+    ]
+}
+
+/// The other commands that are no operations, and below no word of one.
+fn setup_commands() -> [Command; 9] {
+    [
         install::command(),
         Command::new("init")
             .about("Connect the agent programs found here, and guard this repository's commits")
@@ -116,6 +113,11 @@ fn own_commands() -> [Command; 16] {
                     .value_parser(Dialect::ALL.map(Dialect::name))
                     .help("Only this program; may be repeated"),
             ),
+        Command::new("mcp")
+            .about("Speak MCP on standard input and output, for one agent")
+            .arg(Arg::new("name").long("name").value_name("NAME").help("The name the agent would like to have"))
+            .arg(flag("browser", "Also offer the tools of the shared browser"))
+            .arg(flag("all-tools", "Offer every operation, not just those that agents need")),
         Command::new("hook")
             .about("Judge the tool call on standard input: what agent programs run before and after a tool")
             .disable_help_flag(true)
@@ -125,9 +127,16 @@ fn own_commands() -> [Command; 16] {
         ),
         passed_on("bench", "ARGS").about("Measure what Comity costs on this machine"),
         docs::completions_command(),
-        docs::man_command(),
+        manual::command(),
         docs::command(),
     ]
+}
+
+/// Where the list of all commands has this one: its section, and which of the operations in it is before.
+pub(super) fn listed(command: &str) -> (HelpSection, usize) {
+    let is_of_server = || server_commands().iter().any(|own| own.get_name() == command);
+    let own = || if is_of_server() { HelpSection::Server } else { HelpSection::Setup };
+    catalog::listed(command).unwrap_or_else(|| (own(), 0))
 }
 
 /// A command whose arguments are somebody else's.
@@ -203,6 +212,18 @@ mod tests {
             for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
                 let about = below.get_about().map(ToString::to_string).unwrap_or_default();
                 assert!(!about.is_empty(), "{} {}", command.get_name(), below.get_name());
+                for argument in below.get_arguments().filter(|argument| !argument.is_hide_set()) {
+                    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                    let is_passed_on = argument.get_id() == "args";
+                    let says = is_passed_on || help.split_whitespace().count() > 1;
+                    assert!(
+                        says,
+                        "{} {} {}: {help:?}",
+                        command.get_name(),
+                        below.get_name(),
+                        argument.get_id()
+                    );
+                }
                 left.push(below.clone());
             }
         }

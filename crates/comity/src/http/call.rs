@@ -27,7 +27,7 @@ pub(super) struct Question {
 pub(super) async fn ask(app: &Application, question: Question) -> CallOutput {
     let (sender, output) = oneshot::channel();
     let line = QueuedCall { app: app.clone(), who: question.caller.who, stage: Arc::default() };
-    let _leaves = Leaves(line.clone());
+    let _leaves = CancelOnDrop(line.clone());
     let planned = PLANNED.acquire().await.ok().map(Arc::new);
     let held = planned.as_ref().map(Arc::downgrade).unwrap_or_default();
     let responder = Box::new(HttpReply { line, held, sender: Some(sender) });
@@ -108,9 +108,9 @@ impl Drop for HttpReply {
 }
 
 /// Gives the place in the queue up when the one who waits is gone.
-struct Leaves(QueuedCall);
+struct CancelOnDrop(QueuedCall);
 
-impl Drop for Leaves {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if let CallStage::Parked(place) = self.0.reach(CallStage::Left) {
             self.0.app.engine().give_up(self.0.who, place);

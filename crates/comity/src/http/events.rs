@@ -194,7 +194,7 @@ impl Follower {
 
     fn is_wanted(&self, record: &Record) -> bool {
         let kind = record.event.kind();
-        self.only.is_empty() || self.only.iter().any(|only| event::is_type(only, (kind.action, kind.stream)))
+        self.only.is_empty() || self.only.iter().any(|only| kind.is_called(only))
     }
 
     fn resync(&mut self, after: u64) -> StreamItem {

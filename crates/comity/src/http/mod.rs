@@ -4,6 +4,7 @@
 //! runtime has one thread and never waits for the disk: calls are planned on [`call`]'s threads and committed by the
 //! engine's own.
 
+mod any_tool;
 mod body;
 mod call;
 mod events;
@@ -40,10 +41,12 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::serve::IncomingStream;
 use comity_app::Application;
+use comity_core::agents::AgentRefusal;
 use comity_core::mail::Receipt;
 use comity_core::{Principal, Refusal};
 
-pub(crate) use mcp::cap_wait;
+pub(crate) use any_tool::{MeantCall, meant};
+pub(crate) use mcp::{MAIL, cap_wait};
 pub(crate) use openapi::openapi;
 pub(crate) use outcome::{image, structured, structured_output};
 use peers::ClientActivity;
@@ -142,13 +145,18 @@ impl OpenDoor {
         let answered = self.guard.check_sender(parts).and_then(|()| answer(self, parts));
         Some(answered.unwrap_or_else(|refusal| {
             self.door.refused.note(&self.door.app, &refusal);
-            reply::closing(reply::refusal(refusal))
+            let response = reply::closing(reply::refusal(refusal));
+            if self.guard.lacks_token(parts) { reply::unauthorized(response) } else { response }
         }))
     }
 
     /// Gives a token for what is in the link of a login. The body, if there is one, stays unread.
     fn open_link(&self, parts: &Parts) -> Result<Response, Refusal> {
-        let code = guard::token(&parts.headers)?;
+        let code = guard::token(&parts.headers).map_err(|_| Refusal::NotAllowed {
+            problem: "a code is needed: what stands behind #login= in the link that comity login prints"
+                .into(),
+            hint: "send the header Authorization: Bearer CODE".into(),
+        })?;
         match self.door.app.identities().open_link(code) {
             Some(Ok(token)) => {
                 let body = serde_json::json!({ "token": token }).to_string();
@@ -195,8 +203,17 @@ async fn enter(
         }
         Err(refusal) => {
             open.door.refused.note(&open.door.app, &refusal);
-            let response = reply::closing(reply::refusal(refusal));
-            if open.guard.lacks_token(&parts) { reply::unauthorized(response) } else { response }
+            let is_unknown = refusal == Refusal::Agent(AgentRefusal::BadToken);
+            let response = match is_unknown {
+                true => reply::unknown_token(),
+                false => reply::refusal(refusal),
+            };
+            let response = reply::closing(response);
+            if is_unknown || open.guard.lacks_token(&parts) {
+                reply::unauthorized(response)
+            } else {
+                response
+            }
         }
     };
     reply::seal(&mut response);

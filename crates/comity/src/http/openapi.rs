@@ -195,8 +195,8 @@ fn with_errors(good: Value) -> Value {
 /// Statuses of refusals, and what they mean.
 const ERRORS: &[(&str, &str)] = &[
     ("400", "The request can't be understood."),
-    ("401", "The request has no token."),
-    ("403", "The token is wrong, or whoever it belongs to may not do this."),
+    ("401", "The request has no token, or one that is nobody's."),
+    ("403", "Whoever the token belongs to may not do this."),
     ("404", "There is no such thing."),
     ("409", "Somebody else is in the way, or the world has changed."),
     ("429", "A limit is reached."),

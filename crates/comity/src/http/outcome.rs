@@ -1,12 +1,9 @@
 //! What an MCP answer has besides its text.
 
 use comity_app::catalog::CatalogEntry;
-use comity_mcp::ImageData;
+use comity_mcp::{ImageData, WORDS};
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-/// The field with the words of an answer.
-const WORDS: &str = "text";
 
 /// Refusals whose numbers an agent can use: they come as data, too.
 const WITH_NUMBERS: [&str; 3] = ["pool_full", "ownership", "mutex_busy"];

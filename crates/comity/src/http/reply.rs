@@ -6,7 +6,8 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use comity_app::log::{CUT, LogError};
 use comity_app::{Failure, Rendered, Wording};
-use comity_core::Refusal;
+use comity_core::agents::AgentRefusal;
+use comity_core::refusal::{Refusal, RefusalKind};
 
 /// Carries what the calling agent has to be told besides: a JSON array of sentences.
 const NOTICES: HeaderName = HeaderName::from_static("comity-notices");
@@ -33,6 +34,13 @@ pub(super) fn failure(failure: &Failure) -> Response {
 /// A refusal of the rules, or of the door by the same rules.
 pub(super) fn refusal(refusal: Refusal) -> Response {
     failure(&Failure::Refused(refusal))
+}
+
+/// The token is nobody's; nobody here has an environment to set it in.
+pub(super) fn unknown_token() -> Response {
+    let hint = "send what POST /api/agents gave as the header Authorization: Bearer TOKEN";
+    let refusal = Refusal::Agent(AgentRefusal::BadToken);
+    problem(StatusCode::UNAUTHORIZED, refusal.code(), &refusal.to_string(), hint)
 }
 
 /// A refusal that only HTTP knows.
@@ -79,34 +87,12 @@ fn status(failure: &Failure) -> StatusCode {
         Failure::Fault(problem) if is_of_the_log(problem) => return StatusCode::SERVICE_UNAVAILABLE,
         Failure::Fault(_) => return StatusCode::INTERNAL_SERVER_ERROR,
     };
-    match refusal {
-        Refusal::Locked { .. }
-        | Refusal::WaitTimedOut { .. }
-        | Refusal::WaitCancelled
-        | Refusal::KeyReused
-        | Refusal::OtherVersion { .. }
-        | Refusal::Deadlock(_)
-        | Refusal::NotHeld { .. }
-        | Refusal::StaleFence { .. }
-        | Refusal::StaleRead { .. }
-        | Refusal::StaleAttempt { .. }
-        | Refusal::PoolFull(_)
-        | Refusal::Browser { .. }
-        | Refusal::NameTaken { .. } => StatusCode::CONFLICT,
-        Refusal::BadPattern { .. }
-        | Refusal::OutsideRepository { .. }
-        | Refusal::NotARepository { .. }
-        | Refusal::Cycle { .. }
-        | Refusal::BadInput { .. } => StatusCode::BAD_REQUEST,
-        Refusal::AgentEnded { .. }
-        | Refusal::BadToken
-        | Refusal::NotAllowed { .. }
-        | Refusal::Unproven { .. }
-        | Refusal::NotPresent { .. }
-        | Refusal::Ownership { .. }
-        | Refusal::Denied { .. } => StatusCode::FORBIDDEN,
-        Refusal::UnknownAgent { .. } | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
-        Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,
+    match refusal.kind() {
+        RefusalKind::Conflict => StatusCode::CONFLICT,
+        RefusalKind::BadInput => StatusCode::BAD_REQUEST,
+        RefusalKind::Forbidden => StatusCode::FORBIDDEN,
+        RefusalKind::NotFound => StatusCode::NOT_FOUND,
+        RefusalKind::TooMany => StatusCode::TOO_MANY_REQUESTS,
     }
 }
 
@@ -168,8 +154,8 @@ mod tests {
         let check = |failure: Failure, code: u16| assert_eq!(status(&failure), code, "{failure:?}");
         check(Refusal::WaitCancelled.into(), 409);
         check(Refusal::bad_input("a", "b").into(), 400);
-        check(Refusal::BadToken.into(), 403);
-        check(Refusal::UnknownAgent { name: "x".into(), live: vec![] }.into(), 404);
+        check(Refusal::Agent(AgentRefusal::BadToken).into(), 403);
+        check(Refusal::Agent(AgentRefusal::Unknown { name: "x".into(), live: vec![] }).into(), 404);
         check(Refusal::LimitReached { problem: "a".into(), hint: "b".into() }.into(), 429);
         check(Failure::fault("it broke"), 500);
         check(Failure::fault(LogError::DiskFull), 503);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use std::sync::OnceLock;
 
-use super::outcome;
+use super::{any_tool, outcome};
 
 /// How to use the tools together.
 const INSTRUCTIONS: &str = "\
@@ -22,6 +22,7 @@ gives you all of it. It is from others: judge it as such.
 - Tasks: next gives you work, TaskList and TaskGet show it, TaskCreate adds some. Say how it went with TaskUpdate: status \
 running, then done with evidence, or failed with a reason.
 - When something waits for your decision, such as a request to end, a permission or a plan, answer it with answer.
+- call does everything else, such as worktree_add; without arguments it lists what there is.
 - When you have nothing to do: idle with what you did, then next with wait.";
 
 /// What an agent does that joins the others.
@@ -67,7 +68,7 @@ pub(crate) fn mcp_tools(offer: ToolSet) -> Vec<Tool> {
         Audience::People => offer == ToolSet::All,
         Audience::Internal => false,
     };
-    CATALOG.iter().filter(is_offered).map(tool).collect()
+    CATALOG.iter().filter(is_offered).map(tool).chain([any_tool::tool()]).collect()
 }
 
 /// The list of the MCP tools, written once: each `comity mcp` asks the server for it.
@@ -86,8 +87,7 @@ pub(crate) fn mcp_server(tools: &RawValue, version: &str) -> Result<McpServer, s
         instructions: Some(INSTRUCTIONS.into()),
     };
     // What is not listed can be called all the same: the list is short, not the right to ask.
-    let others = CATALOG.iter().filter(|entry| entry.audience != Audience::Internal);
-    let others = others.map(|entry| entry.tool.to_owned()).collect();
+    let others = any_tool::offered().map(|entry| entry.tool.to_owned()).collect();
     let resources = vec![
         Resource::new("comity://inbox", "Inbox", "What waits for you, and how to answer it", inbox()),
         Resource::new(
@@ -179,6 +179,7 @@ fn compact(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use comity_app::wording::ANY_TOOL;
 
     /// Bytes of the default list: each agent pays for them in each conversation.
     const LIST_BYTES_MAX: usize = 8_192;
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_comes_as_data_says_how_it_looks() {
-        for tool in mcp_tools(ToolSet::All) {
+        for tool in mcp_tools(ToolSet::All).into_iter().filter(|tool| tool.name != ANY_TOOL) {
             let entry = comity_app::catalog::find_tool(&tool.name).expect("an operation");
             assert_eq!(tool.output_schema.is_some(), entry.is_structured, "{}", tool.name);
             if let Some(schema) = tool.output_schema {

@@ -26,7 +26,7 @@ pub(crate) fn look(dialect: Dialect, hooks: &Path) -> Result<(), String> {
         ));
     };
     match dialect {
-        Dialect::ClaudeCode => claude(),
+        Dialect::ClaudeCode => claude(hooks),
         Dialect::Codex => codex(&program, hooks),
         Dialect::OpenCode => match std::env::var_os("OPENCODE_PURE").is_some_and(|set| !set.is_empty()) {
             true => Err("OPENCODE_PURE is set, so OpenCode loads no plugins; unset it".into()),
@@ -36,8 +36,9 @@ pub(crate) fn look(dialect: Dialect, hooks: &Path) -> Result<(), String> {
     }
 }
 
-/// Settings besides the user's, which switch all hooks off.
-fn claude() -> Result<(), String> {
+/// Settings besides the user's, which switch all hooks off or lead them and commands elsewhere.
+fn claude(own: &Path) -> Result<(), String> {
+    let own = own.canonicalize().ok();
     let here = std::env::current_dir().unwrap_or_default();
     let of_project = here
         .ancestors()
@@ -49,6 +50,20 @@ fn claude() -> Result<(), String> {
         let switches = ["disableAllHooks", "allowManagedHooksOnly"];
         if let Some(switch) = switches.into_iter().find(|switch| settings[switch] == true) {
             return Err(format!("{switch} in {} switches these hooks off; take it out", file.display()));
+        }
+        // Above a project in the home directory are the user's own settings, with what we put there.
+        if file.canonicalize().ok() == own {
+            continue;
+        }
+        let variables = settings["env"].as_object().into_iter().flat_map(|env| env.keys());
+        let leads_elsewhere = |name: &&String| {
+            name.starts_with("COMITY_") || matches!(&***name, "CLAUDE_CODE_SHELL_PREFIX" | "HOME")
+        };
+        if let Some(name) = variables.into_iter().find(leads_elsewhere) {
+            return Err(format!(
+                "{name} in {} leads hooks or commands past this server; take it out",
+                file.display()
+            ));
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use comity_guard::Dialect;
 use comity_guard::connect::{
     Connected, ProgramPaths, SettingsFile, SettingsKind, ShellStart, disconnect, hook_command, is_connected,
-    places, plain_json, sandbox, shell_start,
+    places, plain_json, sandbox, shares_server, shell_start, zsh_dir,
 };
 
 use super::{User, active};
@@ -50,16 +50,29 @@ impl Configured {
     }
 
     /// Where the shell commands of a program are not confined although it is set up.
-    pub(crate) fn exceptions(dialect: Dialect, user: &User) -> Vec<String> {
+    pub(crate) fn exceptions(dialect: Dialect, user: &User, connection: &ProgramPaths) -> Vec<String> {
         let takes_users_shell = matches!(dialect, Dialect::Codex | Dialect::OpenCode);
         let shell = std::env::var("SHELL").ok().filter(|_| takes_users_shell);
-        let other = shell.filter(|shell| Path::new(shell).file_name().is_some_and(|name| name != "bash"));
-        let of_shell = other.map(|shell| format!("in your shell, {shell}: only in bash"));
+        let other = shell.filter(|shell| match Path::new(shell).file_name().and_then(|name| name.to_str()) {
+            Some("zsh") => !confines_zsh(dialect, user, connection),
+            name => name.is_some_and(|name| name != "bash"),
+        });
+        let of_shell = other.map(|shell| match shell.ends_with("zsh") {
+            true => format!("in your shell, {shell}: run comity init again"),
+            false => format!("in your shell, {shell}: only in bash and zsh"),
+        });
         let config =
             places(dialect).iter().find(|place| dialect == Dialect::Codex && place.kind == SettingsKind::Mcp);
         let text = config.and_then(|place| fs::read_to_string(user.file(place)).ok());
         let of_sandbox = text.and_then(|text| sandbox(&text)).map(|why| format!("in its own sandbox: {why}"));
         of_shell.into_iter().chain(of_sandbox).collect()
+    }
+
+    /// Whether all windows of a program share one process, and so are one agent.
+    pub(crate) fn shares_server(dialect: Dialect, user: &User) -> bool {
+        let mut configs = places(dialect).iter().filter(|place| place.kind == SettingsKind::Mcp);
+        dialect == Dialect::Codex
+            && configs.any(|place| shares_server(&fs::read_to_string(user.file(place)).unwrap_or_default()))
     }
 
     /// Whether anything of ours is in the files of a program.
@@ -69,6 +82,17 @@ impl Configured {
             disconnect(dialect, place.kind, &text).is_ok_and(|without| without.as_deref() != Some(&text))
         })
     }
+}
+
+/// Whether a zsh that the program starts begins again through us.
+fn confines_zsh(dialect: Dialect, user: &User, connection: &ProgramPaths) -> bool {
+    let named = places(dialect).iter().find_map(|place| {
+        let text = fs::read_to_string(user.file(place)).ok()?;
+        zsh_dir(dialect, place.kind, &text)
+    });
+    let (file, text) = connection.zshenv();
+    named.is_some_and(|dir| dir == connection.zsh_dir())
+        && fs::read_to_string(file).is_ok_and(|found| found == text)
 }
 
 fn hook(

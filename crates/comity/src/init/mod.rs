@@ -24,7 +24,7 @@ use comity_wire::Home;
 use crate::cli::output::{self, OutputFormat};
 use crate::session::Session;
 use configured::Configured;
-use files::{FileEdit, InitRecord};
+use files::{FileEdit, FileOutcome, InitRecord};
 use proof::{Canary, ProgramProof};
 use report::{ClientReport, InitReport};
 
@@ -114,9 +114,7 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
     // Those that nobody has connected have nothing to be taken back.
     clients.retain(|client| !what.is_undo() || !only.is_empty() || client.has_changes());
     let (mut scripts, mut repositories) = match what.is_undo() {
-        false => {
-            (vec![shells::written(&connection)], pre_commit::written(&connection)?.into_iter().collect())
-        }
+        false => (shells::written(&connection), pre_commit::written(&connection)?.into_iter().collect()),
         true => (
             shells::removed(&connection, &user, &chosen),
             pre_commit::removed(if only.is_empty() { &record.commit_hooks } else { &[] }),
@@ -182,21 +180,39 @@ pub(crate) fn is_build_dir(dir: &Path) -> bool {
     dir.join(".fingerprint").is_dir() || dir.ancestors().any(|above| above.join("CACHEDIR.TAG").is_file())
 }
 
-/// What is not as this command has written it, one line each.
-pub(crate) fn damage(home: &Home) -> Result<Vec<String>, String> {
+/// What is wrong with settings that this command would have to write, and can't.
+pub(crate) fn obstacle(dialect: Dialect, user: &User, connection: &ProgramPaths) -> Option<String> {
+    let changes = client(dialect, true, InitMode::Show, user, connection).changes;
+    changes.iter().find(|change| matches!(change.outcome, FileOutcome::Failed(_))).and_then(FileEdit::damage)
+}
+
+/// What is not as this command has written it.
+#[derive(Default)]
+pub(crate) struct InitDamage {
+    /// One line each.
+    pub(crate) found: Vec<String>,
+    /// Whether some of it can't be written before somebody has fixed it by hand.
+    pub(crate) is_for_hands: bool,
+}
+
+/// What is not as this command has written it.
+pub(crate) fn damage(home: &Home) -> Result<InitDamage, String> {
     let record = InitRecord::read(home)?;
     // Without the programs nothing can be compared; that is said elsewhere.
-    let (Ok(user), Ok(connection)) = (User::from_env(), programs(home)) else { return Ok(Vec::new()) };
-    let mut found = record.missing();
+    let (Ok(user), Ok(connection)) = (User::from_env(), programs(home)) else {
+        return Ok(InitDamage::default());
+    };
+    let (mut found, mut is_for_hands) = (record.missing(), false);
     let traced = Dialect::ALL.into_iter().filter(|dialect| Configured::has_traces(*dialect, &user));
     for dialect in traced {
         let changes = client(dialect, true, InitMode::Show, &user, &connection).changes;
+        is_for_hands |= changes.iter().any(|change| matches!(change.outcome, FileOutcome::Failed(_)));
         found.extend(changes.iter().filter_map(FileEdit::damage));
     }
     found.extend(record.commit_hooks.iter().filter_map(|hook| pre_commit::damage(hook, &connection)));
     found.sort();
     found.dedup();
-    Ok(found)
+    Ok(InitDamage { found, is_for_hands })
 }
 
 fn client(
@@ -212,7 +228,11 @@ fn client(
             (false, text) => {
                 connect(dialect, place.kind, text, connection).map(Some).map_err(|no| no.to_string())
             }
-            (true, Some(text)) => disconnect(dialect, place.kind, text).map_err(|no| no.to_string()),
+            (true, Some(text)) => match disconnect(dialect, place.kind, text) {
+                // What can't be read has nothing of ours in it, unless it says so.
+                Err(_) if !text.contains("comity") => Ok(Some(text.to_owned())),
+                left => left.map_err(|no| no.to_string()),
+            },
             (true, None) => Ok(None),
         })
     });

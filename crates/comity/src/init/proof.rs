@@ -2,6 +2,7 @@
 
 use comity_app::catalog::name_of;
 use comity_app::operations::agents::Join;
+use comity_app::operations::ledger::CANARY;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -16,8 +17,24 @@ use super::configured::Configured;
 use crate::session::{Session, SessionError, random_key};
 
 /// The file that nobody but its holder may write, and what is in it.
-const CANARY: &str = "canary.txt";
+const FILE: &str = "canary.txt";
 const CONTENT: &str = "canary\n";
+
+/// A commit that needs nothing of the user's: no name, no hooks, no signature.
+const COMMIT: [&str; 12] = [
+    "-c",
+    "user.name=Comity",
+    "-c",
+    "user.email=comity@localhost",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "commit.gpgSign=false",
+    "commit",
+    "--quiet",
+    "--message",
+    "canary",
+];
 
 /// What came of the proof of one program.
 pub(super) struct ProgramProof {
@@ -84,24 +101,21 @@ impl Canary<'_> {
     /// The agents join through `session`.
     pub(super) fn new<'a>(session: &mut Session, home: &'a Home) -> Result<Canary<'a>, String> {
         let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let mut git = Command::new("git");
-        let made = git.args(["init", "--quiet"]).arg(dir.path()).stdin(Stdio::null()).output();
-        match made {
-            Ok(made) if made.status.success() => {}
-            Ok(made) => return Err(String::from_utf8_lossy(&made.stderr).trim().to_owned()),
-            Err(error) => return Err(format!("git: {error}")),
-        }
-        fs::write(dir.path().join(CANARY), CONTENT).map_err(|error| error.to_string())?;
+        git(dir.path(), &["init", "--quiet"])?;
+        fs::write(dir.path().join(FILE), CONTENT).map_err(|error| error.to_string())?;
+        // Nothing in it is uncommitted work, which would outlive its holder.
+        git(dir.path(), &["add", FILE])?;
+        git(dir.path(), &COMMIT)?;
         let mut join = |name: &str| {
             let joined: Value = answer(session.ask(name_of::<Join>(), &json!({ "name": name })))?;
             joined["token"].as_str().map(str::to_owned).ok_or_else(|| format!("{name} got no token"))
         };
-        let name = format!("canary-{}", &random_key()?[..8]);
+        let name = format!("{CANARY}{}", &random_key()?[..8]);
         let holder = join(&name)?;
         let mut canary = Canary { home, dir, name, holder, writer: String::new() };
         // The hook judges for an agent of its own, whoever runs this.
         canary.writer = join(&format!("{}-writer", canary.name))?;
-        canary.act(&canary.holder, &["lock", CANARY, "--reason", "a canary"])?;
+        canary.act(&canary.holder, &["lock", FILE, "--reason", "a canary"])?;
         Ok(canary)
     }
 
@@ -112,7 +126,7 @@ impl Canary<'_> {
         let spawned = self.as_agent(&mut command, &self.writer).spawn();
         let mut child = spawned.map_err(|error| format!("can't start {line}: {error}"))?;
         if let Some(mut stdin) = child.stdin.take() {
-            let payload = write_call(dialect, &self.dir.path().join(CANARY)).to_string();
+            let payload = write_call(dialect, &self.dir.path().join(FILE)).to_string();
             // Who does not read it has answered all the same.
             let _ = stdin.write_all(payload.as_bytes());
         }
@@ -128,9 +142,9 @@ impl Canary<'_> {
     /// Whether a shell command that starts as the settings say can't write the file.
     fn confines(&self, start: &ShellStart) -> Result<(), String> {
         const RAN: &str = "it ran";
-        let line = format!("echo '{RAN}'; echo changed >{CANARY}");
+        let line = format!("echo '{RAN}'; echo changed >{FILE}");
         // What another program did to it is not this one's fault.
-        fs::write(self.dir.path().join(CANARY), CONTENT).map_err(|error| error.to_string())?;
+        fs::write(self.dir.path().join(FILE), CONTENT).map_err(|error| error.to_string())?;
         let mut command = match start {
             ShellStart::Prefix(program) => {
                 let mut command = Command::new(program);
@@ -150,7 +164,7 @@ impl Canary<'_> {
         command.env_remove("AI_AGENT").stdin(Stdio::null());
         let said = self.as_agent(&mut command, &self.writer).output();
         let Output { stdout, stderr, .. } = said.map_err(|error| format!("can't start it: {error}"))?;
-        let is_unchanged = fs::read_to_string(self.dir.path().join(CANARY)).is_ok_and(|text| text == CONTENT);
+        let is_unchanged = fs::read_to_string(self.dir.path().join(FILE)).is_ok_and(|text| text == CONTENT);
         match (is_unchanged, String::from_utf8_lossy(&stdout).contains(RAN)) {
             (true, true) => Ok(()),
             (true, false) => {
@@ -178,9 +192,23 @@ impl Canary<'_> {
     }
 }
 
+fn git(dir: &Path, words: &[&str]) -> Result<(), String> {
+    let mut git = Command::new("git");
+    match git.arg("-C").arg(dir).args(words).stdin(Stdio::null()).output() {
+        Ok(done) if done.status.success() => Ok(()),
+        Ok(done) => Err(String::from_utf8_lossy(&done.stderr).trim().to_owned()),
+        Err(error) => Err(format!("git: {error}")),
+    }
+}
+
 impl Drop for Canary<'_> {
-    /// Whatever came of it: both go.
+    /// Whatever came of it: both go, and leave nothing.
     fn drop(&mut self) {
+        let _ = fs::write(self.dir.path().join(FILE), CONTENT);
+        // Later nobody could see any more that nothing was left there.
+        if !self.holder.is_empty() {
+            let _ = self.act(&self.holder, &["unlock", FILE]);
+        }
         for token in [&self.writer, &self.holder] {
             if !token.is_empty() {
                 let _ = self.act(token, &["agent", "bye"]);

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use comity_core::display::counted;
 use comity_guard::Dialect;
 use comity_guard::connect::gaps;
 use serde_json::{Value, json};
@@ -92,7 +93,7 @@ impl InitReport {
     pub(super) fn show(&self, form: OutputFormat) -> ExitCode {
         match form {
             OutputFormat::Json => output::print(&self.json().to_string()),
-            OutputFormat::Text => self.words().iter().for_each(|line| output::print(line)),
+            OutputFormat::Text => output::page(&self.words().join("\n")),
         }
         if self.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FAULT) }
     }
@@ -132,7 +133,6 @@ impl InitReport {
             client.tell(can_confine, &mut lines);
             if !self.what.is_undo() {
                 lines.extend(client.by_hand.iter().map(|rest| format!("  by hand  {rest}")));
-                lines.extend(gaps(client.dialect).iter().map(|gap| format!("  gap      {gap}")));
             }
         }
         if !self.scripts.is_empty() || self.confined.is_some() {
@@ -157,6 +157,10 @@ impl InitReport {
                 lines.push("not in a git repository: run this inside one to guard its commits".into());
             }
             (true, true) => {}
+        }
+        if !self.what.is_undo() {
+            let dialects: Vec<Dialect> = self.clients.iter().map(|client| client.dialect).collect();
+            lines.extend(told_gaps(&dialects));
         }
         lines.push(match self.what {
             InitMode::Do if self.is_project => {
@@ -184,12 +188,37 @@ impl InitReport {
             FileOutcome::Failed(problem) | FileOutcome::Left(problem) => {
                 lines.push(format!("           {problem}"))
             }
-            FileOutcome::Created | FileOutcome::Changed | FileOutcome::Removed if self.what.is_shown() => {
+            FileOutcome::Changed if self.what.is_shown() => {
                 lines.extend(change.difference().lines().map(|line| format!("           {line}")));
+            }
+            // All of it is Comity's.
+            FileOutcome::Created if self.what.is_shown() => {
+                let count = change.after().unwrap_or_default().lines().count();
+                lines.push(format!("           {}", counted(count, "line")));
             }
             FileOutcome::Same | FileOutcome::Created | FileOutcome::Changed | FileOutcome::Removed => {}
         }
     }
+}
+
+/// What the guards of these programs leave open, each said once.
+fn told_gaps(dialects: &[Dialect]) -> Vec<String> {
+    let mut open: Vec<(&str, Vec<&str>)> = Vec::new();
+    for dialect in dialects {
+        for gap in gaps(*dialect) {
+            match open.iter_mut().find(|(known, _)| known == gap) {
+                Some((_, names)) => names.push(dialect.name()),
+                None => open.push((gap, vec![dialect.name()])),
+            }
+        }
+    }
+    let whose = |names: &[&str]| match names.len() == dialects.len() && names.len() > 1 {
+        true => "all".to_owned(),
+        false => names.join(", "),
+    };
+    let lines = open.iter().map(|(gap, names)| format!("  {}: {gap}", whose(names)));
+    let title = (!open.is_empty()).then(|| "gaps that remain".to_owned());
+    title.into_iter().chain(lines).collect()
 }
 
 fn word(outcome: &FileOutcome) -> &'static str {

@@ -1,4 +1,4 @@
-//! The file that lets bash begin again through `comity-confine`, and whether commands can be confined at all.
+//! The files that let bash and zsh begin again through `comity-confine`, and whether commands can be confined at all.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use comity_guard::Dialect;
-use comity_guard::connect::{ProgramPaths, ShellStart, is_bash_env_script, places, shell_start};
+use comity_guard::connect::{ProgramPaths, ShellStart, is_shell_start_script, places, shell_start};
 
 use super::User;
 use super::files::FileEdit;
 
-pub(super) fn written(connection: &ProgramPaths) -> FileEdit {
-    FileEdit::of(Path::new(&connection.bash_env), |_| Ok(Some(connection.bash_env_script())))
+pub(super) fn written(connection: &ProgramPaths) -> Vec<FileEdit> {
+    let (zshenv, for_zsh) = connection.zshenv();
+    let written = |(file, text): (&str, String)| FileEdit::of(Path::new(file), |_| Ok(Some(text)));
+    [(&*connection.bash_env, connection.bash_env_script()), (&*zshenv, for_zsh)].map(written).into()
 }
 
 /// The files that go with the settings of these programs: all that they name, unless the settings of others do, too.
@@ -22,10 +24,15 @@ pub(super) fn removed(connection: &ProgramPaths, user: &User, undone: &[Dialect]
     let staying: BTreeSet<PathBuf> = staying.into_iter().filter_map(|dialect| named(dialect, user)).collect();
     let mut going: BTreeSet<PathBuf> = going.into_iter().filter_map(|dialect| named(dialect, user)).collect();
     going.insert(connection.bash_env.clone().into());
-    let remove = |file: &PathBuf| {
-        FileEdit::of(file, |text| Ok(text.filter(|text| !is_bash_env_script(text)).map(str::to_owned)))
+    let remove = |file: PathBuf| {
+        FileEdit::of(&file, |text| Ok(text.filter(|text| !is_shell_start_script(text)).map(str::to_owned)))
     };
-    going.difference(&staying).map(remove).collect()
+    let going = going.difference(&staying).flat_map(|file| {
+        let bash_env = file.to_string_lossy().into_owned();
+        let zshenv = ProgramPaths { bash_env, ..connection.clone() }.zshenv().0;
+        [file.clone(), zshenv.into()]
+    });
+    going.map(remove).collect()
 }
 
 /// The file of ours that the settings of a program name.

@@ -20,6 +20,13 @@ use crate::start;
 /// How often the connection is made again before giving up.
 const ATTEMPTS_MAX: u32 = 40;
 
+/// The name that an agent would like.
+pub(super) struct McpName {
+    pub(super) name: String,
+    /// Whether somebody asked for it, and it is not made from the program's.
+    pub(super) is_asked: bool,
+}
+
 pub(super) struct Link {
     home: Home,
     stream: UnixStream,
@@ -42,11 +49,7 @@ struct AttachReply {
 impl Link {
     /// Connects, as the agent of the token in the environment, else as the agent program that started this process.
     /// Gives the tools for it, too: the server has the list, so that this small process need not make one.
-    pub(super) fn open(
-        home: Home,
-        name: Option<String>,
-        offer: ToolSet,
-    ) -> Result<(Link, Box<RawValue>), String> {
+    pub(super) fn open(home: Home, name: McpName, offer: ToolSet) -> Result<(Link, Box<RawValue>), String> {
         let cwd = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|dir| dir.starts_with('/'));
         let cwd = cwd.or_else(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
@@ -207,7 +210,7 @@ fn broken(error: impl std::fmt::Display) -> LinkError {
 
 /// The way in for this process.
 struct Admission {
-    name: Option<String>,
+    name: McpName,
     key: String,
     was_refused: bool,
 }
@@ -220,12 +223,10 @@ impl Admission {
         cwd: Option<&str>,
         token: Option<&str>,
     ) -> Result<AttachReply, LinkError> {
-        let program = agent::program();
-        let named = self.name.is_some() || agent::asked_name().is_some();
         // Run by hand it belongs to no program: then it is the agent itself.
-        let pid = program.as_ref().map_or_else(std::process::id, |link| link.process.pid);
-        let name = agent::name(self.name.clone(), program.as_ref());
-        let mut input = json!({ "name": name, "named": named, "pid": pid, "session": agent::session() });
+        let pid = agent::program().map_or_else(std::process::id, |link| link.process.pid);
+        let McpName { name, is_asked } = &self.name;
+        let mut input = json!({ "name": name, "named": is_asked, "pid": pid, "session": agent::session() });
         if token.is_some() {
             input["only_below"] = true.into();
         }

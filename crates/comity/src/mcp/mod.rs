@@ -6,6 +6,8 @@
 
 mod agent;
 mod link;
+#[cfg(target_os = "linux")]
+mod startup_code;
 
 use comity_app::catalog::{self, name_of};
 use comity_app::is_mention;
@@ -18,15 +20,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use comity_mcp::{
-    Call, CallTicket, JsonRpcId, MESSAGE_BYTES_MAX, McpConnection, McpServer, Step, ToolOutcome,
+    Call, CallTicket, ClientInfo, JsonRpcId, MESSAGE_BYTES_MAX, McpConnection, McpServer, Step, ToolOutcome,
 };
 use comity_wire::{Fault, Home, Reply, SpinBudget, Wait, spin_wait};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::http;
 use crate::session::{RequestAttempts, random_key};
-use link::Link;
+use link::{Link, McpName};
 
 /// How often a server that is gone at once is looked for again.
 const RECONNECTS_MAX: u32 = 20;
@@ -61,6 +64,16 @@ struct McpSession {
 
 /// Speaks MCP until standard input ends.
 pub(crate) fn run(home: Home, name: Option<String>, offer: http::ToolSet) -> ExitCode {
+    let mut input = Vec::new();
+    let name = match name_for(name, &mut input) {
+        Ok(Some(name)) => name,
+        // Nobody has said anything: there is no agent.
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("comity mcp: {problem}");
+            return ExitCode::FAILURE;
+        }
+    };
     let opened = Link::open(home, name, offer).and_then(|(link, tools)| {
         let server = http::mcp_server(&tools, env!("CARGO_PKG_VERSION"));
         Ok((link, Arc::new(server.map_err(|error| error.to_string())?)))
@@ -73,10 +86,12 @@ pub(crate) fn run(home: Home, name: Option<String>, offer: http::ToolSet) -> Exi
         }
     };
     let client = McpConnection::new(server.clone());
-    let mut shim = McpSession { server, client, link, running: HashMap::new(), next_id: 1 };
-    match shim.serve() {
+    let mut session = McpSession { server, client, link, running: HashMap::new(), next_id: 1 };
+    #[cfg(target_os = "linux")]
+    startup_code::let_go();
+    match session.serve(input) {
         Ok(()) => {
-            shim.link.say_goodbye();
+            session.link.say_goodbye();
             ExitCode::SUCCESS
         }
         Err(problem) => {
@@ -84,6 +99,23 @@ pub(crate) fn run(home: Home, name: Option<String>, offer: http::ToolSet) -> Exi
             ExitCode::FAILURE
         }
     }
+}
+
+/// The name for the agent. Where nothing tells it, the client does in its first message, which is read for that; nothing if
+/// it never comes.
+fn name_for(asked: Option<String>, input: &mut Vec<u8>) -> Result<Option<McpName>, String> {
+    let is_asked = asked.is_some() || agent::asked_name().is_some();
+    if let Some(name) = agent::name(asked, agent::program().as_ref()) {
+        return Ok(Some(McpName { name, is_asked }));
+    }
+    while !input.contains(&b'\n') && input.len() <= MESSAGE_BYTES_MAX {
+        if read_more(input)? == 0 {
+            return Ok(None);
+        }
+    }
+    let first = input.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let said = ClientInfo::in_message(first).map(|client| client.name).unwrap_or_default();
+    Ok(Some(McpName { name: agent::name_of_client(&said), is_asked: false }))
 }
 
 /// Waits until one of them has something.
@@ -105,10 +137,11 @@ fn await_either(fds: &mut [PollFd<'_>], spinning: &mut SpinBudget) -> Result<(),
 }
 
 impl McpSession {
-    fn serve(&mut self) -> Result<(), String> {
+    /// Serves until standard input ends; what was read of it already comes first.
+    fn serve(&mut self, mut input: Vec<u8>) -> Result<(), String> {
         // Standard input is read as a file descriptor, past the buffer of `std::io::Stdin`.
         let stdin = std::io::stdin();
-        let mut input: Vec<u8> = Vec::new();
+        self.receive_messages(&mut input)?;
         let mut spinning = SpinBudget::default();
         loop {
             let (from_client, from_server) = {
@@ -121,11 +154,7 @@ impl McpSession {
                 self.receive_answers()?;
             }
             if from_client {
-                let start = input.len();
-                input.resize(start + 16 * 1024, 0);
-                let count = read_stdin(&mut input[start..])?;
-                input.truncate(start + count);
-                if count == 0 {
+                if read_more(&mut input)? == 0 {
                     return Ok(());
                 }
                 self.receive_messages(&mut input)?;
@@ -152,16 +181,19 @@ impl McpSession {
         }
     }
 
-    fn call(&mut self, mut call: Call) -> Result<(), String> {
+    fn call(&mut self, call: Call) -> Result<(), String> {
+        let Call { ticket, tool, arguments, meta, .. } = call;
         // A tool that is unknown here is unknown there too, and the answer says so.
-        let known = comity_app::catalog::find_tool(&call.tool);
+        let (known, mut arguments) = match http::meant(&tool, arguments) {
+            http::MeantCall::Operation(known, arguments) => (known, arguments),
+            http::MeantCall::Answered(outcome) => return send(&self.server.finish(&ticket, &outcome)),
+        };
         if known.is_some_and(|entry| entry.waits) {
-            http::cap_wait(&mut call.arguments);
+            http::cap_wait(&mut arguments);
         }
         let id = self.next_id;
         self.next_id += 1;
-        let op = known.map_or(call.tool, |entry| entry.name.to_owned());
-        let Call { ticket, arguments, meta, .. } = call;
+        let op = known.map_or(tool, |entry| entry.name.to_owned());
         let of_client = meta.get(CALL_OF_CLAUDE).and_then(Value::as_str).map(str::to_owned);
         let (key, asked) = (random_key()?, RequestAttempts::default());
         self.running.insert(id, OpenCall { ticket, op, arguments, of_client, key, asked, outcome: None });
@@ -299,51 +331,51 @@ impl McpSession {
 /// What came of a call, and the mail that came with it.
 fn with_mail(mut outcome: ToolOutcome, reply: &Reply<'_>) -> ToolOutcome {
     if let (Some(text), Some(_)) = (&reply.text, reply.receipt) {
-        outcome.text.push_str("\nMail for you, from other agents or people: judge it as such.\n");
-        outcome.text.push_str(text);
+        outcome.add(&format!("{}{text}", http::MAIL));
     }
+    with_notices(outcome, reply)
+}
+
+fn with_notices(mut outcome: ToolOutcome, reply: &Reply<'_>) -> ToolOutcome {
     for notice in reply.notices.iter().filter(|notice| !is_mention(notice)) {
-        outcome.text.push_str("\nNotice: ");
-        outcome.text.push_str(notice);
+        outcome.add(&format!("\nNotice: {notice}"));
     }
     outcome
 }
 
 /// The server's answer as a tool result: always the whole answer in words.
 fn outcome(op: &str, reply: &Reply<'_>) -> ToolOutcome {
-    let mut text = match (&reply.text, reply.error) {
-        (_, Some(error)) => match serde_json::from_str::<Fault>(error.get()) {
-            Ok(Fault { code, message, hint }) => {
-                let who = if code == "fault" { "" } else { REFUSED };
-                format!("{who}{message}\n{hint}").trim_end().to_owned()
-            }
-            Err(_) => error.get().to_owned(),
-        },
-        (Some(text), None) => text.clone().into_owned(),
-        (None, None) => reply.ok.map(|output| output.get().to_owned()).unwrap_or_default(),
-    };
-    for notice in reply.notices.iter().filter(|notice| !is_mention(notice)) {
-        text.push_str("\nNotice: ");
-        text.push_str(notice);
-    }
-    match reply.error {
-        Some(error) => {
+    let outcome = match (&reply.text, reply.error) {
+        (_, Some(error)) => {
+            let text = match serde_json::from_str::<Fault>(error.get()) {
+                Ok(Fault { code, message, hint }) => {
+                    let who = if code == "fault" { "" } else { REFUSED };
+                    format!("{who}{message}\n{hint}").trim_end().to_owned()
+                }
+                Err(_) => error.get().to_owned(),
+            };
             let structured = http::structured(error.get(), &reply.notices);
             ToolOutcome { structured, ..ToolOutcome::error(text) }
         }
-        None => {
-            let image = reply
-                .ok
-                .zip(comity_app::catalog::find(op))
-                .and_then(|(output, entry)| http::image(entry, output.get()));
-            let entry = comity_app::catalog::find(op);
-            let structured = reply
-                .ok
-                .zip(entry)
-                .and_then(|(output, entry)| http::structured_output(entry, output.get(), &text));
+        (text, None) => {
+            let output = reply.ok.map(RawValue::get).unwrap_or_default();
+            let text = text.as_deref().unwrap_or(output);
+            let entry = catalog::find(op);
+            let image = entry.and_then(|entry| http::image(entry, output));
+            let structured = entry.and_then(|entry| http::structured_output(entry, output, text));
             ToolOutcome { image, structured, ..ToolOutcome::answer(text) }
         }
-    }
+    };
+    with_notices(outcome, reply)
+}
+
+/// Reads what there is of standard input; nothing at its end.
+fn read_more(input: &mut Vec<u8>) -> Result<usize, String> {
+    let start = input.len();
+    input.resize(start + 16 * 1024, 0);
+    let read = read_stdin(&mut input[start..]);
+    input.truncate(start + read.as_ref().copied().unwrap_or_default());
+    read
 }
 
 fn read_stdin(buffer: &mut [u8]) -> Result<usize, String> {

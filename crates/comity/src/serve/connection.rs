@@ -24,7 +24,6 @@ const READ_BYTES: usize = 4 * 1024;
 const INPUT_BYTES: usize = 64 * 1024;
 /// Bytes that may wait for a client: while there are more, nothing is read from it.
 const UNSENT_BYTES_MAX: usize = 256 * 1024;
-/// Requests of one turn.
 const REQUESTS_PER_TURN: usize = 32;
 /// Requests that are worked on for one client at a time, besides those that wait for somebody.
 const AT_WORK_MAX: usize = 16;

@@ -74,7 +74,8 @@ fn watch(app: &Application, wakes: &io::PipeReader) {
 fn refresh(app: &Application, watched: &mut BTreeMap<(Owner, Process), Option<OwnedFd>>) {
     let wanted: Vec<(Owner, Process)> = {
         let world = app.engine().world();
-        let agents = world.agents.live();
+        // Of a program that we started ourselves we hear how it ended.
+        let agents = world.agents.live().filter(|agent| world.runs.of(agent.id).is_none());
         let agents = agents.filter_map(|agent| Some((Owner::Agent(agent.id), agent.profile.process?)));
         agents.chain(world.pools.processes().map(|(slot, process)| (Owner::Lease(slot), process))).collect()
     };

@@ -49,6 +49,8 @@ const FENCE_BITS: u32 = 10;
 const PANIC: i32 = 101;
 /// The file in the state directory that has the process of the last server that panicked, and why.
 pub(crate) const PANICKED: &str = "panicked";
+/// A file that is there from `comity down` until the next server starts.
+pub(crate) const PUT_DOWN: &str = "down";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StartMode {
@@ -138,6 +140,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
         version: version.into(),
         settings: comity_wire::user_settings(),
         confine: confine(),
+        guardian: guardian(),
     };
     let idle_exit = config.server.idle_exit.map(|span| std::time::Duration::from_millis(span.0.0));
     let app = Application::new(engine.clone(), Some(reader.clone()), config, facts);
@@ -150,6 +153,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     worktree_reaper::run(&app).map_err(describe)?;
     notifier::run(&app).map_err(describe)?;
     let browser = comity_app::browser::run(&app).map_err(describe)?;
+    let runs = comity_app::runs::run(&app).map_err(describe)?;
     liveness::run(&app).map_err(describe)?;
     comity_app::spool::run(&app).map_err(describe)?;
     branch_moves::run(&app);
@@ -172,6 +176,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     engine.stop();
     // It closes Firefox; whoever waits for the server to be gone waits for that, too.
     let _ = browser.join();
+    let _ = runs.join();
     if is_moved {
         let home = home.path().display();
         return Err(format!("{home} was moved or removed, and is no longer this server's"));
@@ -218,6 +223,12 @@ fn confine() -> Vec<OsString> {
         true => ["/proc/self/exe", "confine", "--told", "--"].map(OsString::from).into(),
         false => Vec::new(),
     }
+}
+
+/// How this program is a guardian of others. In a pane of tmux, /proc/self is another's.
+fn guardian() -> Vec<OsString> {
+    let own = std::env::current_exe().map(|program| vec![program.into_os_string(), "guardian".into()]);
+    own.unwrap_or_default()
 }
 
 /// Gives the world the pools of the settings; those that are there no more are closed.
@@ -327,6 +338,7 @@ fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
 /// Tells whoever waits that the server is ready.
 fn announce(how: StartMode, app: &Application) {
     let server = app.server();
+    let _ = std::fs::remove_file(server.home.join(PUT_DOWN));
     note("info", "ready", &[("home", &server.home.display().to_string()), ("url", &server.url)]);
     let mut out = std::io::stdout().lock();
     match how {

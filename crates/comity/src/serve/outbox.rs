@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use comity_app::engine::WaitPlace;
 use comity_app::ledger::Entry;
 use comity_app::{Application, Failure, Rendered, Responder, Wording};
-use comity_core::{Principal, Refusal};
+use comity_core::{Asker, Principal, Refusal};
 use comity_wire::{FRAME_BYTES_MAX, InboxCount};
 
 use super::logging::Trace;
@@ -81,7 +81,7 @@ pub(crate) struct PendingReply {
     /// In whose words calls are said.
     pub(crate) wording: Wording,
     /// Whose inbox is counted.
-    pub(crate) counted: Option<(Application, Principal)>,
+    pub(crate) counted: Option<(Application, Asker)>,
     /// Set where calls are traced.
     trace: Option<Trace>,
     is_answered: bool,
@@ -110,8 +110,8 @@ impl PendingReply {
         }
         let mut line = line(self.id, output, notices, self.wording);
         // Who panics may be looking at the world.
-        if let Some((app, who)) = self.counted.take().filter(|_| !self.is_dropped) {
-            push_count(&mut line, &app, who);
+        if let Some((app, asker)) = self.counted.take().filter(|_| !self.is_dropped) {
+            push_count(&mut line, &app, &asker);
         }
         if line.len() > FRAME_BYTES_MAX {
             let problem = format!("the answer has {} MB, and one can have 16", line.len() >> 20);
@@ -205,14 +205,15 @@ pub(crate) fn event_line(id: u64, mut entry: Entry) -> Vec<u8> {
 }
 
 /// Adds how much is waiting for somebody to a reply; nothing is, for who has just ended.
-fn push_count(line: &mut Vec<u8>, app: &Application, who: Principal) {
+fn push_count(line: &mut Vec<u8>, app: &Application, asker: &Asker) {
+    let who = asker.who;
     let count = {
         let world = app.engine().world();
         let has_ended = |id| world.agents.get(id).is_none_or(|agent| !agent.is_live());
         if who.agent().is_some_and(has_ended) {
             return;
         }
-        u32::try_from(comity_core::inbox::count(&world, who)).unwrap_or(u32::MAX)
+        u32::try_from(app.inbox_count(&world, asker)).unwrap_or(u32::MAX)
     };
     let inbox = InboxCount { count, is_agents: who != Principal::Human };
     let mut field = String::from(",\"inbox\":");

@@ -277,7 +277,7 @@ impl Socket {
         let mut reply = PendingReply::new(self.outbox.clone(), id, request.id, trace);
         reply.wording = self.wording(id);
         reply.besides = if request.text { self.other_version(id) } else { None };
-        reply.counted = request.inbox.then(|| (self.app.clone(), caller.who));
+        reply.counted = request.inbox.then(|| (self.app.clone(), caller.asker()));
         self.app.call(&caller, call, Box::new(reply));
     }
 

@@ -114,6 +114,7 @@ fn look_often(places: Vec<WatchedPath>) -> io::Result<OwnedFd> {
     rustix::io::ioctl_fionbio(&news, true)?;
     std::thread::Builder::new().name("ownership".into()).spawn(move || {
         while places.iter().all(WatchedPath::is_same) {
+            comity_app::planted_panic::panic_at("ownership");
             std::thread::sleep(LOOK_EVERY);
         }
         let _ = tell.write(&[1]);

@@ -1,6 +1,7 @@
 //! What each door says in its own words: the calls that a text names.
 
 use comity_app::catalog::{CATALOG, CatalogEntry};
+use comity_app::wording::ANY_TOOL;
 
 /// What ends a command in a text.
 const ENDS: [&str; 8] = [";", ", ", "\n", " (", ")", ": ", "` in a shell", ". "];
@@ -35,9 +36,22 @@ fn call(text: &str, before: Option<char>) -> Option<usize> {
     if before.is_some_and(|before| before.is_alphanumeric() || "_/".contains(before)) {
         return None;
     }
-    CATALOG
-        .iter()
-        .find_map(|entry| command(text, entry).or_else(|| tool(text, entry)).or_else(|| request(text, entry)))
+    any(text).or_else(|| {
+        CATALOG.iter().find_map(|entry| {
+            command(text, entry).or_else(|| tool(text, entry)).or_else(|| request(text, entry))
+        })
+    })
+}
+
+/// `call(operation="why", input={"subject":"ann"})`.
+fn any(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix(ANY_TOOL)?.strip_prefix("(operation=\"")?;
+    let end = match (rest.find("})"), rest.find("\")")) {
+        (Some(input), Some(none)) if input < none => input + 2,
+        (_, Some(none)) if !rest[..none].contains(", input=") => none + 2,
+        (input, _) => input? + 2,
+    };
+    Some(text.len() - rest.len() + end)
 }
 
 fn command(text: &str, entry: &CatalogEntry) -> Option<usize> {
@@ -71,6 +85,31 @@ fn without_stop(text: &str) -> &str {
     text.strip_suffix('.').unwrap_or(text)
 }
 
+/// What MCP says is in the words of tools: it names no command and no request, but what only a person may do.
+pub(crate) fn check_tool_words(entry: &CatalogEntry, text: &str) {
+    for line in text.lines() {
+        // What somebody wrote, and what stands in the log, is as it is.
+        let own = line.split("  | ").next().unwrap_or_default();
+        let is_request = ["GET /", "POST /", "DELETE /", "/api/"].iter().any(|words| own.contains(words));
+        let begins = own.match_indices("comity ").filter(|(at, _)| !own[..*at].ends_with(is_in_a_word));
+        let commands =
+            begins.filter(|(at, _)| CATALOG.iter().any(|entry| command(&own[*at..], entry).is_some()));
+        let in_a_shell = own.matches("` in a shell").count();
+        assert!(!is_request && commands.count() == in_a_shell, "{} says by MCP: {line}", entry.name);
+    }
+}
+
+fn is_in_a_word(c: char) -> bool {
+    c.is_alphanumeric() || "_/-.".contains(c)
+}
+
+#[test]
+#[should_panic(expected = "task_done says by MCP")]
+fn a_command_in_a_tools_answer_is_found() {
+    let entry = comity_app::catalog::find("task_done").expect("an operation");
+    check_tool_words(entry, "start it first with: comity task start parser");
+}
+
 #[test]
 fn every_door_names_the_same_calls() {
     let same = "wait for it: CALL; or ask ann: CALL; or look (CALL)";
@@ -79,6 +118,7 @@ fn every_door_names_the_same_calls() {
         "wait for it: lock(paths=[\"src/a b.rs\"], wait=\"60s\"); or ask ann: SendMessage(to=[\"ann\"], message=\"TEXT\"); or look (locks())",
         "wait for it: POST /api/coordination/locks {\"paths\":[\"a\"]}; or ask ann: POST /api/mail {\"to\":[\"ann\"]}; or look (GET /api/coordination/locks)",
         "wait for it: `comity release a` in a shell; or ask ann: lock(); or look (`comity lease list` in a shell)",
+        "wait for it: call(operation=\"why\", input={\"subject\":\"ann\"}); or ask ann: call(operation=\"why\"); or look (call(operation=\"why\", input={\"subject\":\"a\"}))",
     ] {
         assert_eq!(without_calls(text), same);
     }

@@ -5,7 +5,7 @@ use comity_app::is_mention;
 use comity_app::wording::REFUSED;
 use serde_json::{Value, json};
 
-use crate::calls::without_calls;
+use crate::calls::{check_tool_words, without_calls};
 use crate::normal::{normal_json, normal_text};
 use crate::support::mcp::Mcp;
 use crate::support::wire::{No, Wire};
@@ -47,7 +47,7 @@ impl Stage {
         let quiet = "[worktree]\nready = 0\n[guard]\nwatch = false\n";
         let browser = "[browser]\ntabs = 2\nschemes = [\"data\", \"about:blank\"]\n";
         place.set(&format!(
-            "{quiet}{browser}[pools.build]\ncapacity = 1\n[pools.gpu]\ncapacity = 2\n[pools.port]\ncapacity = 3\n"
+            "{quiet}{browser}[agent]\nmax = 20\n[pools.build]\ncapacity = 1\n[pools.gpu]\ncapacity = 2\n[pools.port]\ncapacity = 3\n"
         ));
         crate::keep::begin(&place);
         let lead = place.join(&["lead", "--role", "lead"]);
@@ -89,6 +89,21 @@ impl Stage {
             place.json_as(&Agent::of(&joined), &["plan", "submit", "plan.md", "--content", "read it all"]);
         }
         Stage { place, asker: lead.clone(), lead, document: std::cell::OnceCell::new() }
+    }
+
+    /// Brings about what a question takes that would make earlier answers differ: programs come and go as they like.
+    pub(crate) fn prepare(&self, entry: &CatalogEntry) {
+        if entry.name != "run_list" {
+            return;
+        }
+        let waits = "echo ready; trap : INT; while :; do sleep 1000; done";
+        for (name, program) in [("runner", waits), ("finisher", "exit 0")] {
+            self.place.json(&["spawn", "developer", "--name", name, "--agent", program]);
+        }
+        crate::support::eventually("one runs, and one is done", || {
+            let runs = self.place.json(&["runs", "--all"])["runs"].clone();
+            (&runs[0]["state"], &runs[1]["state"]) == (&"running".into(), &"completed".into())
+        });
     }
 
     fn json(&self, is_error: bool, what: &Value) -> Answer {
@@ -234,8 +249,8 @@ impl Stage {
     }
 
     pub(crate) fn by_mcp(&self, mcp: &mut Mcp, entry: &CatalogEntry, input: &Value) -> Answer {
-        let told = mcp.call(entry.tool, input);
-        self.refusal_or_answer(told.is_error, &told.text)
+        let result = mcp.ask("tools/call", &json!({ "name": entry.tool, "arguments": input }));
+        self.refusal_or_answer(entry, &result)
     }
 
     pub(crate) fn by_mcp_over_http(&self, entry: &CatalogEntry, input: &Value) -> Answer {
@@ -246,15 +261,19 @@ impl Stage {
         let response =
             http::request(&self.place, Some(&self.asker.token), "POST", "/mcp?tools=all", Some(&call));
         assert_eq!(response.status, 200, "{response:?}");
-        let result = &response.json()["result"];
-        self.refusal_or_answer(
-            result["isError"] == true,
-            result["content"][0]["text"].as_str().expect("a text"),
-        )
+        self.refusal_or_answer(entry, &response.json()["result"])
     }
 
-    /// A refusal says who it is from.
-    fn refusal_or_answer(&self, is_error: bool, text: &str) -> Answer {
+    /// A refusal says who it is from; an answer as data is as its schema says.
+    fn refusal_or_answer(&self, entry: &CatalogEntry, result: &Value) -> Answer {
+        let is_error = result["isError"] == true;
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        check_tool_words(entry, text);
+        if entry.is_structured && !is_error {
+            let data = &result["structuredContent"];
+            assert_eq!(data["text"], text, "{}: some clients show the data alone", entry.name);
+            assert_eq!(schema::misfit(&(entry.output)(), data), None, "{}: {data}", entry.name);
+        }
         let said = match is_error {
             true => text.strip_prefix(REFUSED).expect("who says it"),
             false => text,

@@ -7,10 +7,12 @@ use comity_core::world::Timeouts;
 use comity_core::{TokenHash, World};
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use crate::support::{BINARY, Place};
 
 /// What stands for the directory of the test.
 const ANYWHERE: &str = "/anywhere";
+/// What stands for the program.
+const PROGRAM: &str = "comity";
 
 /// Where the log is to be kept, if it is asked for.
 fn wanted() -> Option<PathBuf> {
@@ -24,12 +26,17 @@ pub(crate) fn begin(place: &Place) {
     }
 }
 
+/// Brings about what the operations alone do not, and leaves the server stopped.
+pub(crate) fn play_rest(place: &Place) {
+    crate::more::happen(place);
+    crate::rare::happen(place);
+    crate::late::happen(place);
+}
+
 /// Writes the tables, the records and the world amid them into the directory that is asked for, if one is.
 pub(crate) fn keep_log(place: &Place) {
     let Some(to) = wanted() else { return };
-    crate::more::happen(place);
-    crate::rare::happen(place);
-    place.json(&["down"]);
+    play_rest(place);
     std::fs::create_dir_all(&to).expect("a directory");
     let log = rusqlite::Connection::open(place.home.join("log.db")).expect("a log");
     std::fs::write(to.join("tables.sql"), tables(&log)).expect("written");
@@ -60,7 +67,9 @@ fn lines(log: &rusqlite::Connection, place: &Place) -> Vec<Value> {
     let all = "SELECT seq, now, wall_ms, by, key, event, concerns FROM events ORDER BY seq";
     let mut rows = log.prepare(all).expect("rows");
     let rows = rows.query_map([], |row| {
-        let text = |column| row.get::<_, String>(column).map(|text| text.replace(here, ANYWHERE));
+        let text = |column| {
+            row.get::<_, String>(column).map(|text| text.replace(here, ANYWHERE).replace(BINARY, PROGRAM))
+        };
         let (seq, now, wall_ms): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let (key, concerns): (Option<String>, Option<String>) = (row.get(4)?, row.get(6)?);
         let (by, event) = (text(3)?, scrubbed(&text(5)?));

@@ -1,4 +1,5 @@
-//! What operations alone do not bring about: locks that run out, waits, commits, merges and a start, for the kept log.
+//! What operations alone do not bring about: locks that run out, waits, commits, merges, programs and a start, for the kept
+//! log.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::support::wire::Wire;
-use crate::support::{Agent, Place, Ran, eventually};
+use crate::support::{Agent, BINARY, Place, Ran, eventually};
 
 /// Lets all of that happen.
 pub(crate) fn happen(place: &Place) {
@@ -19,8 +20,10 @@ pub(crate) fn happen(place: &Place) {
     repeat(place, &ken);
     tasks(place, &ken);
     shutdowns(place);
+    programs(place);
     place.kill_server();
     place.json_as(&ken, &["locks"]);
+    resumed(place);
     place.json(&["mail", "send", "zoe", "--message", "nobody reads this any more"]);
     place.json_as(&zoe, &["agent", "bye"]);
 }
@@ -31,6 +34,37 @@ fn tasks(place: &Place, ken: &Agent) {
     place.json_as(ken, &["task", "update", "kept-2", "--depends-on", "kept-1"]);
     place.json_as(ken, &["task", "cancel", "kept-1"]);
     place.run_as(ken, &["task", "claim", "--wait", "1s"]);
+}
+
+/// One crashes, and one runs on.
+fn programs(place: &Place) {
+    let mut log = place.follow_on();
+    place.json(&["spawn", "developer", "--name", "crasher", "--agent", "exit 3"]);
+    log.until_action("run_retried");
+    place.json(&["stop", "crasher"]);
+    let hook = r#"{"hook_event_name":"SessionStart","session_id":"kept"}"#;
+    let talks = format!("echo '{hook}' | {BINARY} hook claude; exit 3");
+    place.json(&["spawn", "developer", "--name", "talker", "--agent", &talks, "--worktree"]);
+    log.until_action("worktree_passed_on");
+    place.json(&["stop", "talker", "--force"]);
+    place.json(&["spawn", "developer", "--name", "unstarted", "--agent", "/no/such/program"]);
+    log.until(|entry| entry["action"] == "run_over" && entry["summary"].to_string().contains("unstarted"));
+    place.json(&["agent", "dismiss", "unstarted"]);
+    place.json(&["spawn", "developer", "--name", "runner", "--agent", "sleep 1000"]);
+    log.until_action("run_started");
+}
+
+/// What the server's end interrupted goes on, and is stopped.
+fn resumed(place: &Place) {
+    let mut log = place.follow();
+    let is_runners = |summary: &str| summary.starts_with("runner ");
+    log.until(|entry| {
+        entry["action"] == "run_interrupted" && entry["summary"].as_str().is_some_and(is_runners)
+    });
+    place.json(&["resume", "runner"]);
+    log.until_action("run_started");
+    place.json(&["stop", "runner", "--force"]);
+    log.until_action("run_over");
 }
 
 /// One agrees to end, and one does not answer in time.

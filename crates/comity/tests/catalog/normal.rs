@@ -41,7 +41,7 @@ pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
 
 /// Text with the same word for everything that differs.
 pub(crate) fn normal_text(text: &str, dir: &Path) -> String {
-    let text = text.replace(&dir.display().to_string(), "DIR");
+    let text = text.replace(&dir.display().to_string(), "DIR").replace("just now", "0s ago");
     let mut before = "";
     let text = without_ids(without_marks(&text));
     let words = text.split_inclusive([' ', '\n', '(', ')', ',', ';']).map(|word| {

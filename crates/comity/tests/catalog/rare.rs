@@ -39,9 +39,14 @@ fn restart(place: &Place) {
     let before = fs::read_to_string(&settings).expect("settings");
     let guarded = before.replace("watch = false", "watch = true\npermissions = true");
     assert_ne!(guarded, before);
-    let short = "[permission]\nwait = \"2s\"\n[agent]\ndisconnect_grace = \"100ms\"\n\
-                 [pool]\nreservation = \"1s\"\n";
-    fs::write(&settings, format!("{guarded}\n{short}[pools.line]\ncapacity = 1\n")).expect("written");
+    let briefly = guarded.replace("[agent]\n", "[agent]\ndisconnect_grace = \"100ms\"\n");
+    assert_ne!(briefly, guarded);
+    let short = "[permission]\nwait = \"2s\"\n[pool]\nreservation = \"1s\"\n";
+    fs::write(
+        &settings,
+        format!("{briefly}\n{short}[pools.line]\ncapacity = 1\n[pools.pair]\ncapacity = 2\n"),
+    )
+    .expect("written");
     let mut restart = place.comity(&["restart", "--json"]);
     restart.env("COMITY_PANIC", place.dir().join("panic"));
     Ran::of(restart.output().expect("comity runs")).json();
@@ -78,7 +83,7 @@ fn reservation(place: &Place) {
     log.until_action("slot_reservation_lapsed");
 }
 
-fn asking(place: &Place, agent: &Agent, command: &str) -> Running {
+pub(crate) fn asking(place: &Place, agent: &Agent, command: &str) -> Running {
     let input = json!({ "command": command }).to_string();
     place.start(&mut place.comity_as(agent, &["ask", "Bash", &input, "--json"]))
 }
@@ -182,7 +187,7 @@ pub(crate) fn recognised(place: &Place) {
     let mut limit = place.comity_as_whoever(&["agent", "limit", "19"]);
     let ran = Ran::of(limit.env("COMITY_TOKEN", token).output().expect("comity runs"));
     assert_eq!(ran.code, 0, "{made} {ran:?}");
-    terminal.types(place, &format!("{BINARY} status"));
+    terminal.types(place, &format!("{BINARY} places"));
     place.follow().until_action("new_place_shown");
 }
 

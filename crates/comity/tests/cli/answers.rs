@@ -53,7 +53,7 @@ fn locking() {
         &place.run_as(&bob, &["unlock", "src/a.rs"]),
         &expect![[r#"
             comity refused: you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
-              only its holder can release it; if you lead the holder, or are a person, take it with: comity release src/a.rs --from AGENT
+              only its holder can release it; if you lead the holder, or are a person, take it with: comity release src/a.rs --from ann
             [exit 3]"#]],
     );
     check(
@@ -175,7 +175,7 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["log", "--type", "agent_joined"]),
         &expect![[r#"
-                 4  TIME  agent_joined      ann joined as developer
+                 4  TIME  agent_joined          ann joined as developer
             [exit 0]"#]],
     );
     check(
@@ -199,12 +199,12 @@ fn agents_and_the_log() {
         &place.run(&["summary"]),
         &expect![[r#"
             0 agents, 0 locks (0 orphaned), 0 waiting, 6 entries
-                   1  acted_from_new_place
-                   1  agent_joined
-                   1  agent_terminated
-                   1  human_token_made
-                   1  pool_configured
-                   1  server_started
+
+            WHAT    HOW OFTEN LATELY
+            acted   from new place 1
+            agent   joined 1, terminated 1
+            human   token made 1
+            server  started 1
             [exit 0]"#]],
     );
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{BINARY, HUMAN, Place, Ran};
+use crate::support::{BINARY, HUMAN, Place, Ran, eventually};
 
 const README: &str = include_str!("../../../../README.md");
 
@@ -47,4 +47,8 @@ fn try_it_works_when_it_is_pasted() {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert_eq!(ran.out.matches("lock_acquired").count(), 2, "bob got it when ann was done: {}", ran.out);
+    // Whoever tries it out is left with nothing to decide.
+    let locks = || place.json(&["locks", "--all-projects"])["locks"].clone();
+    eventually("bob's lock is free", || locks() == serde_json::json!([]));
+    assert_eq!(place.run(&["inbox"]).out, "nothing is waiting for you\n");
 }

@@ -32,10 +32,13 @@ fn the_link_logs_in_once_and_the_page_is_there() {
     let code = link.split_once("#login=").expect("a code").1.trim();
     assert_eq!(
         http::request(&place, Some(code), "GET", "/api/status", None).status,
-        403,
+        401,
         "a code isn't a token"
     );
-    assert_eq!(http::request(&place, None, "POST", "/api/session", None).status, 403);
+    let without = http::request(&place, None, "POST", "/api/session", None);
+    assert_eq!(without.status, 401, "{without:?}");
+    let problem = without.json()["error"]["message"].as_str().expect("words").to_owned();
+    assert!(problem.contains("behind #login= in the link"), "{problem}");
 }
 
 #[test]
@@ -46,7 +49,24 @@ fn a_request_without_a_token_is_told_so() {
     assert_eq!(refused.status, 401, "{refused:?}");
     let wrong =
         http::request(&place, Some("cmty_nobody_xxxxxxxxxxxxxxxxxxxxxxxx"), "GET", "/api/status", None);
-    assert_eq!(wrong.status, 403, "{wrong:?}");
+    assert_eq!(wrong.status, 401, "{wrong:?}");
+    let hint = wrong.json()["error"]["hint"].as_str().expect("a hint").to_owned();
+    assert_eq!(hint, "send what POST /api/agents gave as the header Authorization: Bearer TOKEN");
+}
+
+#[test]
+fn a_server_that_was_stopped_is_not_started_silently() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let stopped = place.run(&["down"]);
+    assert!(stopped.out.contains("The next command that needs a server starts one"), "{stopped:?}");
+    let looked = place.run(&["locks"]);
+    let note = "this command has started the server, which you had stopped with comity down";
+    assert!(looked.code == 0 && looked.err.contains(note), "{looked:?}");
+    assert!(!place.run(&["locks"]).err.contains(note), "it runs");
+    place.run(&["down"]);
+    place.json(&["up"]);
+    assert!(!place.run(&["locks"]).err.contains(note), "up says so itself");
 }
 
 #[test]

@@ -6,19 +6,19 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{place, place_with, ways};
+use crate::support::Place;
 use crate::support::clients::{self, CODEX_PLAIN, codex_home};
 use crate::support::model::{Call, Model};
-use crate::support::{Place, has_program, skip};
 
 /// A write that no reader of the command sees, one that the user's own rule forbids, and one that is free. Where all has
 /// to be confined, one that only reads comes first: it shows that the shell starts through us.
-const HIDDEN: &str = "perl -e '$f = pack(\"H*\", \"7372632f612e7273\"); open(F, \">\", $f) || die \"$f: $!\"; print F \"more\"'";
+pub(super) const HIDDEN: &str = "perl -e '$f = pack(\"H*\", \"7372632f612e7273\"); open(F, \">\", $f) || die \"$f: $!\"; print F \"more\"'";
 const FORBIDDEN: &str = "touch forbidden.txt";
-const READS: &str = "pwd";
-const FREE: &str = "echo free >free.txt && cat free.txt && exit 5";
+pub(super) const READS: &str = "pwd";
+pub(super) const FREE: &str = "echo free >free.txt && cat free.txt && exit 5";
 
 /// Why one is denied of whose shell nothing is known.
-const UNSEEN: &str = "your commands were not seen to start through Comity";
+pub(super) const UNSEEN: &str = "your commands were not seen to start through Comity";
 const TRIED: [&str; 5] = [FREE, READS, HIDDEN, FORBIDDEN, FREE];
 
 /// Runs a client under each of the settings that confine, by what makes it ready where it is to run.
@@ -32,7 +32,7 @@ fn check(call: impl Fn(&str) -> Call, ready: impl Fn(&Place, &Model) -> Option<C
 }
 
 /// Sets a client up as its user would.
-fn init(place: &Place, name: &str, client: &Command) {
+pub(super) fn init(place: &Place, name: &str, client: &Command) {
     clients::install(place);
     let ran = clients::init(place, name, client);
     assert!(ran.out.contains("confined what others hold is read-only"), "{ran:?}");
@@ -91,8 +91,12 @@ fn claude_code_is_confined() {
     });
 }
 
-#[test]
-fn a_server_in_claude_codes_background_serves_on_and_stays_confined() {
+/// A server that goes on behind its command: it serves on, and is confined to its end.
+fn check_server(
+    behind: impl Fn(&str) -> Call,
+    call: impl Fn(&str) -> Call,
+    ready: impl Fn(&Place, &Model) -> Option<Command>,
+) {
     let (place, _bob) = place();
     let server = "import os, socket
 s = socket.socket(socket.AF_UNIX); s.bind('door'); s.listen()
@@ -108,23 +112,57 @@ for asked in ('one', 'two'):
 while not os.path.exists('ready'): time.sleep(0.01)
 s = socket.socket(socket.AF_UNIX); s.connect('door'); print(s.recv(100).decode())";
     fs::write(place.repo.join("asks.py"), asks).expect("written");
-    let call = |line: &str, behind: bool| {
-        let input = json!({ "command": line, "description": "x", "run_in_background": behind });
-        Call::new("Bash", input)
-    };
-    let calls =
-        [call("python3 server.py", true), call("python3 asks.py", false), call("python3 asks.py", false)];
-    let model = Model::start(calls.into());
-    let test = "a_server_in_claude_codes_background_serves_on_and_stays_confined";
-    let Some(mut claude) = clients::claude(test, &place, &model) else { return };
-    init(&place, "claude", &claude);
-    claude.arg("--strict-mcp-config");
-    let ran = clients::run(&place, claude);
+    let asks = || call("python3 asks.py");
+    let model = Model::start(vec![behind("python3 server.py"), asks(), asks()]);
+    let Some(client) = ready(&place, &model) else { return };
+    let ran = clients::run(&place, client);
     let told = model.told();
     assert!(told.len() >= 3, "{told:?}: {ran:?}");
     assert!(told[1].contains("one: Read-only file system"), "{told:?}: {ran:?}");
     assert!(told[2].contains("two: Read-only file system"), "{told:?}: {ran:?}");
     assert!(ways::is_untouched(&place.repo), "{told:?}");
+}
+
+#[test]
+fn a_server_in_claude_codes_background_serves_on_and_stays_confined() {
+    let call = |line: &str| Call::new("Bash", json!({ "command": line, "description": "x" }));
+    let behind = |line: &str| {
+        Call::new("Bash", json!({ "command": line, "description": "x", "run_in_background": true }))
+    };
+    check_server(behind, call, |place, model| {
+        let test = "a_server_in_claude_codes_background_serves_on_and_stays_confined";
+        let mut claude = clients::claude(test, place, model)?;
+        init(place, "claude", &claude);
+        claude.arg("--strict-mcp-config");
+        Some(claude)
+    });
+}
+
+#[test]
+fn a_server_in_a_session_of_codex_serves_on_and_stays_confined() {
+    let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
+    // It goes on in a session of its own.
+    let behind = |line: &str| Call::new("exec_command", json!({ "cmd": line, "yield_time_ms": 500 }));
+    check_server(behind, call, |place, model| {
+        let test = "a_server_in_a_session_of_codex_serves_on_and_stays_confined";
+        let mut codex = clients::codex(test, place, model, CODEX_PLAIN, "")?;
+        init(place, "codex", &codex);
+        codex.env("SHELL", "/bin/bash");
+        Some(codex)
+    });
+}
+
+#[test]
+fn a_server_behind_a_command_of_opencode_serves_on_and_stays_confined() {
+    let call = |line: &str| Call::new("bash", json!({ "command": line, "description": "x" }));
+    let behind = |line: &str| call(&format!("{line} >/dev/null 2>&1 &"));
+    check_server(behind, call, |place, model| {
+        let test = "a_server_behind_a_command_of_opencode_serves_on_and_stays_confined";
+        let mut opencode = clients::opencode(test, place, model, "")?;
+        init(place, "opencode", &opencode);
+        opencode.env("SHELL", "/bin/bash");
+        Some(opencode)
+    });
 }
 
 #[test]
@@ -168,71 +206,6 @@ fn opencode_is_confined() {
     });
 }
 
-/// The model may name another shell, which does not read the variable by which bash starts through us. Codex starts it
-/// from a bash, as long as what that one reads first is there.
-#[test]
-fn another_shell_that_a_model_names_in_codex_is_confined() {
-    let test = "another_shell_that_a_model_names_in_codex_is_confined";
-    let (place, _bob) = place();
-    let forget = "import os\nfor at, _, names in os.walk(os.environ['HOME'] + '/codex/shell_snapshots'):\n    for name in names: os.unlink(at + '/' + name)\n";
-    fs::write(place.repo.join("forget.py"), forget).expect("written");
-    let call =
-        |(line, shell): (&str, &str)| Call::new("exec_command", json!({ "cmd": line, "shell": shell }));
-    let tried = [
-        (HIDDEN, "/bin/sh"),
-        ("python3 forget.py; rm -f ~/codex/shell_snapshots/*; mv ~/codex/shell_snapshots x", "/bin/bash"),
-        (HIDDEN, "/bin/sh"),
-        ("python3 forget.py", "/bin/bash"),
-        (HIDDEN, "/usr/bin/zsh"),
-    ];
-    let model = Model::start(tried.map(call).into());
-    let Some(codex) = clients::codex(test, &place, &model, CODEX_PLAIN, "") else { return };
-    init(&place, "codex", &codex);
-    let ran = clients::run(&place, codex);
-    let told = model.told();
-    assert_eq!(told.len(), tried.len(), "{told:?}: {ran:?}");
-    assert!(ways::is_untouched(&place.repo), "{told:?}: {ran:?}");
-    let is_read_only = |told: &String| told.contains("Read-only file system");
-    assert!(is_read_only(&told[0]) && is_read_only(&told[2]), "{told:?}: {ran:?}");
-}
-
-/// Whose shell is zsh is not confined in Codex, and nobody takes it for that.
-#[test]
-fn codex_with_zsh_as_the_shell_is_not_confined_and_is_not_taken_for_it() {
-    let test = "codex_with_zsh_as_the_shell_is_not_confined_and_is_not_taken_for_it";
-    let apart = ["--user", "--map-root-user", "--mount"];
-    let can_be_tried = has_program("zsh")
-        && Command::new("unshare").args(apart).arg("true").status().is_ok_and(|status| status.success());
-    if !can_be_tried {
-        return skip(test, "there is no zsh, or there are no user namespaces");
-    }
-    let is_zsh = "echo \"zsh ${ZSH_VERSION:+is it}\"";
-    for policy in ["auto", "required"] {
-        let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
-        let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
-        let model = Model::start([READS, is_zsh, "echo x >src/a.rs", HIDDEN, FREE].map(call).into());
-        let Some(codex) = clients::codex(test, &place, &model, CODEX_PLAIN, "") else { return };
-        init(&place, "codex", &codex);
-        // Codex asks the system which shell its user has.
-        let users = place.dir().join("passwd");
-        fs::write(&users, "root:x:0:0:root:/root:/usr/bin/zsh\n").expect("written");
-        let line = format!("mount --bind '{}' /etc/passwd && exec \"$@\"", users.display());
-        let mut with_zsh = place.program("unshare");
-        with_zsh.args(apart).args(["sh", "-c", &line, "sh"]).arg(codex.get_program()).args(codex.get_args());
-        with_zsh.envs(codex.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let ran = clients::run(&place, with_zsh);
-        let told = model.told();
-        let [reads, is_it, seen, hidden, free] = &told[..] else { panic!("{policy}: {told:?}: {ran:?}") };
-        assert!(reads.contains(place.repo.to_str().expect("a text")), "{policy}: {reads}: {ran:?}");
-        let is_free = policy == "auto";
-        assert!(is_it.contains(if is_free { "zsh is it" } else { UNSEEN }), "{policy}: {is_it}: {ran:?}");
-        assert!(seen.contains("src/a.rs is locked by bob") || seen.contains(UNSEEN), "{policy}: {seen}");
-        assert_eq!(ways::is_untouched(&place.repo), !is_free, "the hook alone judges: {policy}: {hidden}");
-        assert_eq!(place.repo.join("free.txt").exists(), is_free, "{policy}: {free}");
-        assert_eq!([hidden, free].map(|told| told.contains(UNSEEN)), [!is_free; 2], "{policy}: {told:?}");
-    }
-}
-
 /// Nothing can be asked and nothing mounted in there: commands are judged by the hook alone, and none runs that has to be
 /// confined.
 #[test]
@@ -267,7 +240,7 @@ fn codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it() {
 }
 
 /// Copilot CLI, set up but for what `comity init` asks its user to do by hand.
-fn copilot(test: &str, place: &Place, model: &Model) -> Option<Command> {
+pub(super) fn copilot(test: &str, place: &Place, model: &Model) -> Option<Command> {
     let mut copilot = clients::copilot(test, place, model)?;
     clients::install(place);
     clients::init(place, "copilot", &copilot);
@@ -275,7 +248,7 @@ fn copilot(test: &str, place: &Place, model: &Model) -> Option<Command> {
     Some(copilot)
 }
 
-fn copilots_bash(line: &str) -> Call {
+pub(super) fn copilots_bash(line: &str) -> Call {
     Call::new("bash", json!({ "command": line, "description": "x" }))
 }
 
@@ -322,17 +295,35 @@ fn a_client_that_only_seems_to_be_set_up_is_not_believed() {
 fn check_ways(part: usize) {
     let (place, _bob) = place();
     let bash = |line: String| Call::new("Bash", json!({ "command": line, "description": "x" }));
-    let all = ways::ways(&place.repo);
+    let all = ways::lines();
     let each = all.len().div_ceil(PARTS);
-    let calls: Vec<Call> = all.into_iter().skip(part * each).take(each).map(bash).collect();
-    let count = calls.len();
-    let model = Model::start(calls);
+    let ways: Vec<String> = all.into_iter().skip(part * each).take(each).collect();
+    // Before each, everything else is as it was: what fails for want of another file shows nothing.
+    let restore =
+        |way: &String| format!("sh '{}' '{}'\n{way}", place.dir().join("restore").display(), ways::own(way));
+    let model = Model::start(ways.iter().map(|way| bash(restore(way))).collect());
     let Some(mut claude) = clients::claude("no_way_gets_through_claude_code", &place, &model) else { return };
     init(&place, "claude", &claude);
+    let first = place.dir().join("first");
+    ways::restore(&place.repo, &first);
+    let script = format!(
+        "cd '{}' && rm -rf .git Cargo.toml scratch new src/b.rs src/*.bak && mkdir -p \"$1\" src || exit
+         cp -a '{first}/.git' '{first}/Cargo.toml' . && cp '{first}/src/b.rs' src/b.rs && echo restored",
+        place.repo.display(),
+        first = first.display()
+    );
+    clients::write(&place.dir().join("restore"), &script);
     claude.arg("--strict-mcp-config");
     let ran = clients::run(&place, claude);
     assert!(ways::is_untouched(&place.repo), "{:?}", model.told());
-    assert_eq!(model.told().len(), count, "all were tried: {ran:?}");
+    let told = model.told();
+    assert_eq!(told.len(), ways.len(), "all were tried: {ran:?}");
+    let restored = told.iter().filter(|told| told.contains("restored")).count();
+    let denied = told.iter().filter(|told| told.contains("Comity refused this")).count();
+    // What was not denied has run, and all that it needs was there.
+    let neither = |told: &&String| !told.contains("restored") && !told.contains("Comity refused this");
+    let left: Vec<&String> = told.iter().filter(neither).collect();
+    assert!(restored > 0 && left.is_empty(), "{restored} and {denied}, but {left:?}");
 }
 
 /// How many sessions try all ways together.

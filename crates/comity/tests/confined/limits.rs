@@ -1,12 +1,14 @@
 //! What an agent cannot free its commands by: using something up, leaving, or a lock on everything.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use super::nobody::again_as_nobody;
 use super::{confined, place, ways};
-use crate::support::{BINARY, Place, Ran, Running, beside, eventually};
+use crate::support::{Agent, BINARY, Place, Ran, Running, beside, eventually};
 
 #[test]
 fn a_file_is_held_where_nothing_can_be_watched() {
@@ -199,6 +201,51 @@ fn more_locks_than_are_held_one_by_one_hold_directories() {
     });
     let told = place.run_as(&ann, &["guard", "tool", &payload.to_string(), "--client", "claude"]);
     assert!(told.out.contains("more than 1000 locks") && told.out.contains("bob"), "{told:?}");
+}
+
+/// What a command makes of a held glob nothing can hold: the holder is told, and the commit is where it ends.
+#[test]
+fn a_new_file_of_a_held_glob_is_reported_and_not_committed() {
+    let (place, bob) = place();
+    let ann = place.join(&["ann"]);
+    place.json_as(&bob, &["lock", "src/**/*.rs"]);
+    eventually("it is watched", || place.json(&["status"])["watch"]["trees"] == 1);
+    let hook = |agent: &Agent, event: &str| {
+        let payload = serde_json::json!({
+            "session_id": agent.id, "cwd": place.repo, "hook_event_name": event, "tool_name": "Bash",
+            "tool_input": { "command": "make" }, "tool_response": {},
+        });
+        place.run_as(agent, &["guard", "tool", &payload.to_string(), "--client", "claude"])
+    };
+    hook(&bob, "PreToolUse");
+    hook(&bob, "PostToolUse");
+    hook(&ann, "PreToolUse");
+    // For a moment it may have been bob's call, which has just ended.
+    let mut report = serde_json::Value::Null;
+    let mut tried = 0;
+    eventually("it is reported", || {
+        tried += 1;
+        // It is held once it is there: the next try makes another.
+        let line = format!("echo x >src/new{tried}.rs");
+        let ran = Ran::of(confined(&place, &ann, &line).output().expect("it runs"));
+        assert_eq!(ran.code, 0, "nothing holds what is not there: {ran:?}");
+        let log = place.json(&["log", "--type", "unlocked_write"]);
+        report = log["entries"][0].clone();
+        report != serde_json::Value::Null
+    });
+    let said = report["summary"].as_str().expect("a text");
+    assert!(said.starts_with("src/new") && said.contains("locked by bob"), "{report}");
+    assert!(said.ends_with("changed, probably by ann"), "{report}");
+    let told = hook(&bob, "PreToolUse");
+    assert!(told.out.contains("which you have locked, was changed, probably by ann"), "{told:?}");
+    let guard = place.repo.join(".git/hooks/pre-commit");
+    fs::create_dir_all(guard.parent().expect("a directory")).expect("made");
+    fs::write(&guard, format!("#!/bin/sh\nexec '{BINARY}' hook pre-commit\n")).expect("written");
+    fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).expect("set");
+    let line = "echo x >src/last.rs && git add src/last.rs && git commit --quiet -m new";
+    let ran = Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+    assert_ne!(ran.code, 0, "{ran:?}");
+    assert!(ran.err.contains("the commit would have in it what others hold"), "{ran:?}");
 }
 
 #[test]

@@ -107,6 +107,11 @@ fn programs_that_make_and_remove_worktrees_write_to_nothing_that_others_hold() {
     let hook = |name: &str| format!("{name}_hook = [\"{}\"]\n", place.dir().join(name).display());
     place.set(&format!("[worktree]\n{}{}", hook("create"), hook("remove")));
     place.run(&["down"]);
+    // So can one with settings of an agent program, which no agent's command removes.
+    fs::create_dir(place.repo.join(".claude")).expect("made");
+    fs::write(place.repo.join(".claude/settings.json"), "{}").expect("written");
+    place.git(&["add", ".claude"]);
+    place.git(&["commit", "--quiet", "--message=settings"]);
     let made = place.json_as(&ann, &["worktree", "add", "mine"]);
     let path = Path::new(made["path"].as_str().expect("a path"));
     assert!(path.join("src/a.rs").exists() && ways::is_untouched(&place.repo));

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::nobody::again_as_nobody;
 use super::{confined, place};
 use crate::support::{Agent, BINARY, HUMAN, Place, Ran, beside};
 
@@ -107,6 +108,80 @@ fn a_command_changes_neither_the_programs_nor_the_settings_that_ask_them() {
     assert_eq!(run("echo x >$HOME/.claude/settings.json").code, 0, "it is the agent program's again");
 }
 
+/// What the hook of Claude Code says to a call of an agent.
+fn asked(place: &Place, agent: &Agent, event: &str, tool: &str, input: serde_json::Value) -> String {
+    let payload = serde_json::json!({
+        "session_id": "s1", "cwd": place.repo, "hook_event_name": event, "tool_name": tool, "tool_input": input,
+        "tool_response": { "stderr": "sh: cannot create .mcp.json: Read-only file system" },
+    });
+    place.run_as(agent, &["guard", "tool", &payload.to_string(), "--client", "claude"]).out
+}
+
+#[test]
+fn settings_of_agent_programs_in_a_repository_are_no_agents() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.git(&["worktree", "add", "--quiet", "../other"]);
+    let files = [
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".codex/config.toml",
+        ".cursor/hooks.json",
+        ".gemini/.env",
+        ".github/hooks/any.json",
+        ".mcp.json",
+        ".opencode/plugins/any.js",
+        "opencode.json",
+    ];
+    let is_refused = |path: &std::path::Path| {
+        let input = serde_json::json!({ "file_path": path, "content": "x" });
+        asked(&place, &ann, "PreToolUse", "Write", input).contains("no agent writes to it")
+    };
+    let trees = [place.repo.clone(), place.repo.with_file_name("other")];
+    // Also where nothing is yet.
+    for file in trees.iter().flat_map(|tree| files.map(|file| tree.join(file))) {
+        assert!(is_refused(&file), "{}", file.display());
+        fs::create_dir_all(file.parent().expect("a directory")).expect("made");
+        fs::write(&file, "{}").expect("written");
+        let line = format!("echo x >'{}'", file.display());
+        let ran = run(&place, &ann, &line);
+        assert!(ran.code != 0 && ran.err.contains("Read-only file system"), "{line}: {ran:?}");
+    }
+    for line in [
+        "rm -f .claude/settings.json",
+        "mv .claude .other",
+        "echo x >new && mv new .mcp.json",
+        "rm -rf ../other/.opencode",
+    ] {
+        assert_ne!(run(&place, &ann, line).code, 0, "{line}");
+    }
+    assert!(trees.iter().all(|tree| files.iter().all(|file| tree.join(file).exists())));
+    // All else is as it was, in the same directories, too.
+    let line =
+        "mkdir .claude/commands && echo x >.claude/commands/new.md && echo x >src/b.rs && git stash -q";
+    let ran = run(&place, &ann, line);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for free in [".claude/commands/other.md", "src/b.rs", "package.json"] {
+        assert!(!is_refused(&place.repo.join(free)), "{free}");
+    }
+    let bash = serde_json::json!({ "command": "echo x >.mcp.json" });
+    let denied = asked(&place, &ann, "PreToolUse", "Bash", bash.clone());
+    let allowed_by = "program_settings = true below [guard]";
+    assert!(denied.contains(".mcp.json") && denied.contains(allowed_by), "{denied}");
+    let hidden = serde_json::json!({ "command": "sh x.sh" });
+    let told = asked(&place, &ann, "PostToolUse", "Bash", hidden);
+    assert!(told.contains(allowed_by), "who ran into it learns why: {told}");
+    // A person writes them, and may let agents.
+    let mut human = place.program(beside("comity-confine"));
+    human.args(["-c", "echo '{}' >.mcp.json"]).env("COMITY_TOKEN", HUMAN);
+    assert_eq!(Ran::of(human.output().expect("it runs")).code, 0);
+    place.set("[guard]\nprogram_settings = true\n");
+    place.run(&["down"]);
+    assert!(!is_refused(&place.repo.join(".mcp.json")));
+    let ran = run(&place, &ann, "echo x >.claude/settings.json");
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
 #[test]
 fn neither_a_command_nor_a_tool_reads_what_is_others() {
     let place = Place::new();
@@ -169,6 +244,17 @@ fn neither_a_command_nor_a_tool_reads_what_is_others() {
         });
         let ran = place.run_as(&ann, &["guard", "tool", &payload.to_string(), "--client", "claude"]);
         assert_eq!(ran.out.contains("no agent reads it"), is_denied, "{path}: {ran:?}");
+    }
+}
+
+/// To root nothing is closed: both hold for who is not root, too.
+#[test]
+fn nor_do_an_ordinary_users_commands() {
+    for test in [
+        "a_command_changes_neither_the_state_nor_the_settings",
+        "neither_a_command_nor_a_tool_reads_what_is_others",
+    ] {
+        again_as_nobody(&format!("own::{test}"), &[]);
     }
 }
 

@@ -35,5 +35,5 @@ page = log.sync(client=human, comity_cwd=repo, type_="lock_acquired")
 assert [entry.action for entry in page.entries] == ["lock_acquired"], page
 
 nobody = AuthenticatedClient(base_url=os.environ["SCENARIO_URL"], token="cmty_nobody_0123456789abcdef")
-assert status.sync_detailed(client=nobody).status_code == 403
+assert status.sync_detailed(client=nobody).status_code == 401
 print("done")

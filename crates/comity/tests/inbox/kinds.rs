@@ -74,3 +74,65 @@ fn alerts_show_whatever_has_to_be_decided() {
             .is_some_and(|all| all.iter().any(|one| one["type"] == "death"))
     });
 }
+
+#[test]
+fn whoever_waits_for_your_lock_is_an_entry_with_what_to_do() {
+    let place = Place::new();
+    let bob = place.join(&["bob"]);
+    place.json(&["lock", "src/a.rs"]);
+    let mut waiting =
+        place.comity_as(&bob, &["lock", "src/a.rs", "--wait", "60s"]).spawn().expect("it waits");
+    eventually("bob waits", || kinds_of(&place).contains(&"lock_wanted".to_owned()));
+    let entry = &place.json(&["inbox"])["entries"][0];
+    assert_eq!(entry["what"], "bob waits for your lock on src/a.rs", "{entry}");
+    assert_eq!(entry["blocks"], "bob");
+    place.json(&["inbox", "lock-src/a.rs", "release"]);
+    assert!(waiting.wait().expect("it ends").success(), "bob has it");
+    assert!(kinds_of(&place).is_empty());
+}
+
+#[test]
+fn a_task_is_called_by_its_id_and_what_is_offered_can_be_done() {
+    let place = Place::new();
+    place.json(&["task", "add", "Write the parser", "--id", "parser", "--review"]);
+    place.json(&["task", "start", "parser"]);
+    place.json(&["task", "done", "parser", "--evidence", "commit 1"]);
+    let entry = &place.json(&["inbox"])["entries"][0];
+    assert_eq!((&entry["entry"], &entry["type"]), (&json!("parser"), &json!("review")), "{entry}");
+    let refused = place.run(&["inbox", "parser", "send-back", "--json"]).refusal();
+    assert_eq!(
+        (&refused["message"], &refused["hint"]),
+        (&json!("send-back needs a reason"), &json!("say it: comity task send-back parser --reason REASON"))
+    );
+    place.json(&["inbox", "parser", "accept"]);
+    assert!(kinds_of(&place).is_empty(), "your own work is yours to accept: nobody is above you");
+}
+
+#[test]
+fn two_that_are_called_the_same_are_told_apart_by_their_repository() {
+    let place = Place::new();
+    let other = place.dir().join("api");
+    place.git(&["init", "--quiet", &other.display().to_string()]);
+    let ann = place.join(&["ann"]);
+    let add = ["task", "add", "Fix it", "--id", "fix", "--review"];
+    let steps: [&[&str]; 3] =
+        [&add, &["task", "start", "fix"], &["task", "done", "fix", "--evidence", "done"]];
+    for dir in [&place.repo, &other] {
+        for step in steps {
+            let ran = place.comity_as(&ann, step).current_dir(dir).output().expect("it runs");
+            assert!(ran.status.success(), "{ran:?}");
+        }
+    }
+    let list = place.json(&["inbox"]);
+    let names: Vec<&str> = list["entries"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .map(|entry| entry["entry"].as_str().expect("a name"))
+        .collect();
+    assert!(names.contains(&"api:fix") && names.len() == 2, "{list}");
+    let answered =
+        place.comity(&["inbox", "api:fix", "accept"]).current_dir(&other).output().expect("it runs");
+    assert!(answered.status.success(), "{answered:?}");
+    assert_eq!(place.json(&["inbox"])["entries"][0]["entry"], "fix", "alone, it has its plain name again");
+}

@@ -9,12 +9,13 @@ use super::support::mcp::Mcp;
 use super::support::{Agent, Place, eventually, http};
 
 /// All kinds but `ready`, which is no part of the list.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "shutdown",
     "permission",
     "plan",
     "orphan",
     "death",
+    "gave_up",
     "review",
     "failed",
     "space",
@@ -57,11 +58,16 @@ fn place() -> (Place, Agent) {
     fs::create_dir_all(place.repo.join("src")).expect("made");
     fs::write(place.repo.join("src/left file.rs"), "// half done\n").expect("written");
     place.json_as(&bob, &["agent", "bye"]);
+    place.json_as(&lead, &["spawn", "developer", "--name", "gus", "--agent", "/no/such/program"]);
     place.json(&["shutdown", "request", "lead", "--within", "1h"]);
     let is_left = |entry: &Value| entry["type"] == "orphan";
     let list = || place.json_as(&lead, &["inbox"]);
     eventually("the files were looked at", || {
         list()["entries"].as_array().is_some_and(|entries| entries.iter().any(is_left))
+    });
+    let gave_up = |entry: &Value| entry["type"] == "gave_up";
+    eventually("the program was given up", || {
+        list()["entries"].as_array().is_some_and(|entries| entries.iter().any(gave_up))
     });
     (place, lead)
 }
@@ -117,9 +123,9 @@ fn every_kind_is_answered_in_the_words_of_each_door() {
         r#"answer(entry="p1", answer="deny", reason="REASON")"#,
         r#"answer(entry="plan2", answer="reject", reason="REASON")"#,
         r#"answer(entry="src/left file.rs", answer="adopt")"#,
-        r#"answer(entry="task1", answer="accept")"#,
-        r#"answer(entry="task2", answer="retry")"#,
-        r#"answer(entry="task3", answer="assign", reason="AGENT")"#,
+        r#"answer(entry="checked-one", answer="accept")"#,
+        r#"answer(entry="lost", answer="retry")"#,
+        r#"answer(entry="dropped", answer="assign", reason="AGENT")"#,
         r#"answer(entry="space-gpu", answer="grant")"#,
         r#"answer(entry="d1", answer="confirm")"#,
         "next()",
@@ -138,11 +144,11 @@ fn next_over_mcp_names_the_tool_that_answers() {
         mcp.call("next", &json!({})).text
     };
     let offered = mcp(&ann);
-    assert!(offered.contains(r#"answer(entry="task1", answer="claim")"#), "{offered}");
+    assert!(offered.contains(r#"answer(entry="parser", answer="claim")"#), "{offered}");
     place.json_as(&ann, &["task", "start", "parser"]);
     place.json_as(&ann, &["task", "done", "parser", "--evidence", "commit 1"]);
     let review = mcp(&lead);
-    assert!(review.contains(r#"answer(entry="task1", answer="send-back", reason="REASON")"#), "{review}");
+    assert!(review.contains(r#"answer(entry="parser", answer="send-back", reason="REASON")"#), "{review}");
     assert!(review.contains(r#"waits for a review: answer(entry="parser", answer="accept")"#), "{review}");
     assert!(!review.contains("comity "), "{review}");
     let mut mcp = Mcp::start(&mut place.comity_as(&lead, &["mcp"]));

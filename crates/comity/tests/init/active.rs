@@ -29,6 +29,24 @@ fn a_program_that_switches_hooks_off_elsewhere_is_not_called_proven() {
 }
 
 #[test]
+fn variables_that_lead_past_comity_are_named() {
+    let user = User::new();
+    for name in ["COMITY_HOME", "CLAUDE_CODE_SHELL_PREFIX"] {
+        let settings = json!({ "env": { "OTHER": "1", name: "/tmp/mine" } });
+        user.write("repo/.claude/settings.local.json", &settings.to_string());
+        let done = user.init(&["--client", "claude", "--json"]).document();
+        let claude = client(&done, "claude");
+        let said = format!("{name} in ");
+        assert!(claude["problem"].as_str().is_some_and(|why| why.contains(&said)), "{name}: {claude}");
+        let doctor = user.doctor();
+        assert!(doctor.out.contains(&format!("NOT ACTIVE: claude: {said}")), "{doctor:?}");
+    }
+    user.write("repo/.claude/settings.local.json", "{\"env\": {\"OTHER\": \"1\"}}\n");
+    let doctor = user.doctor();
+    assert!(!doctor.out.contains("NOT ACTIVE: claude"), "{doctor:?}");
+}
+
+#[test]
 fn codex_is_proven_once_its_user_trusts_the_hooks() {
     let test = "codex_is_proven_once_its_user_trusts_the_hooks";
     let Some(codex) = clients::codex_alone(test) else { return };
@@ -88,6 +106,10 @@ fn the_doctor_says_what_a_program_cannot_do() {
     user.write_program("clients/gemini", "#!/bin/sh\nexit 1\n");
     user.write_program("clients/opencode", "#!/bin/sh\nexit 1\n");
     assert_eq!(user.init(&[]).code, 0);
+    let shared = user.doctor().out;
+    assert!(shared.contains("codex (one agent with all its windows)"), "{shared}");
+    let config = user.text(".codex/config.toml");
+    user.write(".codex/config.toml", &format!("{config}\n[features]\ndaemon_auto_start = false\n"));
     let doctor = user.doctor();
     let found = doctor.out.lines().find(|line| line.contains("agent programs")).expect("a finding");
     for (name, limits) in [

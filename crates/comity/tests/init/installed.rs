@@ -9,7 +9,7 @@ use crate::{CLAUDE, User, changes, client};
 #[test]
 fn an_undo_says_nothing_of_what_was_never_touched() {
     let user = User::new();
-    user.write(".gemini/settings.json", "{\"theme\": \"dark\"}\n");
+    user.write(".gemini/settings.json", "{\"theme\": \"dark\"\n");
     assert_eq!(user.init(&["--client", "claude"]).code, 0);
     for what in [&["--undo", "--dry-run"][..], &["--undo"]] {
         let undone = user.init(what);

@@ -154,18 +154,28 @@ fn hooks_that_are_checked_in_judge_where_comity_is_and_pass_where_it_is_not() {
 
 #[test]
 fn a_checkout_without_comity_commits() {
-    for (is_husky, file) in [(true, ".husky/pre-commit"), (false, "lefthook.yml")] {
+    for (husky, file) in [
+        (Some(".husky"), ".husky/pre-commit"),
+        (Some(".husky/_"), ".husky/pre-commit"),
+        (None, "lefthook.yml"),
+    ] {
+        let is_husky = husky.is_some();
         let user = User::new();
         let own = if is_husky { "echo own hook >&2\n" } else { "skip_output:\n  - meta\n" };
         user.write(&format!("repo/{file}"), own);
         user.place.git(&["add", "."]);
         user.place.git(&["commit", "--quiet", "-m", "hooks"]);
-        if is_husky {
-            user.place.git(&["config", "core.hooksPath", ".husky"]);
+        if let Some(hooks) = husky {
+            // From its ninth version on husky keeps what git starts in a directory that it ignores.
+            user.write("repo/.husky/_/.gitignore", "*\n");
+            user.place.git(&["config", "core.hooksPath", hooks]);
         }
         let by_hand = user.init(&["--json"]).json();
         assert_eq!(by_hand["repositories"][0]["change"], "by_hand", "{by_hand}");
         assert_eq!(user.text(&format!("repo/{file}")), own, "everybody would get it");
+        let advice = by_hand["repositories"][0]["problem"].as_str().expect("what to do");
+        let programs = user.file("bin");
+        assert!(!advice.contains(&*programs.to_string_lossy()), "no path of this machine: {advice}");
 
         let done = user.init_project(&["--json"]).json();
         assert_eq!(done["repositories"][0]["change"], "changed", "{done}");

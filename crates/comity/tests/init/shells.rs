@@ -28,10 +28,11 @@ fn nothing_is_written_beside_the_programs() {
         let text = user.text(".codex/config.toml");
         for (mode, shell, named) in [
             ("", "bash", "codex (not in its own sandbox: sandbox_mode is not set)\n"),
+            ("sandbox_mode = \"danger-full-access\"\n", "zsh", "works here, for claude, codex\n"),
             (
                 "sandbox_mode = \"danger-full-access\"\n",
-                "zsh",
-                "codex (not in your shell, zsh: only in bash)\n",
+                "fish",
+                "codex (not in your shell, fish: only in bash and zsh)\n",
             ),
             ("sandbox_mode = \"danger-full-access\"\n", "bash", "works here, for claude, codex\n"),
         ] {
@@ -39,6 +40,14 @@ fn nothing_is_written_beside_the_programs() {
             let doctor = user.run(user.place.program(&user.comity).arg("doctor").env("SHELL", shell));
             assert!(doctor.out.contains(named), "{doctor:?}");
         }
+        // As an earlier version wrote it.
+        let kept = text.lines().filter(|line| !line.starts_with("ZDOTDIR")).collect::<Vec<_>>().join("\n");
+        user.write(".codex/config.toml", &format!("sandbox_mode = \"danger-full-access\"\n{kept}\n"));
+        let doctor = user.run(user.place.program(&user.comity).arg("doctor").env("SHELL", "/bin/zsh"));
+        assert!(
+            doctor.out.contains("codex (not in your shell, /bin/zsh: run comity init again)"),
+            "{doctor:?}"
+        );
         user.write(".codex/config.toml", &text);
 
         // What the settings name is missing: nobody says that it works.
@@ -52,8 +61,10 @@ fn nothing_is_written_beside_the_programs() {
     }
     assert_eq!(user.init(&["--undo", "--client", "claude"]).code, 0);
     assert!(script.is_file(), "the settings of codex still name it");
+    let zshenv = user.place.home.join("comity-zsh/.zshenv");
+    assert!(zshenv.is_file());
     assert_eq!(user.init(&["--undo"]).code, 0);
-    assert!(!script.exists(), "it goes with them");
+    assert!(!script.exists() && !zshenv.exists(), "they go with them");
 }
 
 #[test]

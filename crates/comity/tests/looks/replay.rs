@@ -32,6 +32,21 @@ fn named<'a>(facts: &'a Value, kind: &str, name: &str) -> Option<&'a Value> {
 }
 
 #[test]
+fn what_has_not_been_yet_is_not_shown() {
+    let place = Place::new();
+    place.join(&["ann"]);
+    for (moment, problem) in
+        [("99999", "there is no entry 99999 yet: the newest is"), ("2099-01-01T00:00", "is in the future")]
+    {
+        let refused = place.run(&["log", "replay", "--at", moment]);
+        assert!(refused.code == 3 && refused.err.contains(problem), "{refused:?}");
+        let refused = place.run(&["log", "replay", "--at", "1", "--diff", moment]);
+        assert!(refused.code == 3 && refused.err.contains(problem), "{refused:?}");
+    }
+    assert_eq!(place.run(&["log", "replay", "--at", &head(&place)]).code, 0);
+}
+
+#[test]
 fn everything_that_was_so_is_shown_and_compared() {
     let place = Place::new();
     place.set("[pools.gpu]\ncapacity = 2\n");

@@ -36,7 +36,7 @@ fn comes_again(place: &Place, agent: &Agent, text: &str) {
     assert_eq!(letters(&inbox), [(text, true)]);
     assert_eq!(offers(place), ["mail_offered", "mail_returned", "mail_offered", "mail_read"]);
     let shown = place.run_as(agent, &["mail", "read"]);
-    assert_eq!((shown.code, shown.out.as_str()), (0, "nothing is waiting for you\n"));
+    assert_eq!((shown.code, shown.out.as_str()), (0, "no unread letters\n"));
 }
 
 #[test]

@@ -182,6 +182,55 @@ fn members_and_leaders_find_it() {
     assert_eq!(own["messages"][0]["snippet"], "plugh of eve", "{own}");
 }
 
+/// Letters to a team, to a role and to all: by whoever got them, by whoever leads one of those, however far above, and by nobody
+/// who came later, not even one of the same name.
+#[test]
+fn each_kind_of_letter_is_read_by_its_members_and_leaders() {
+    let place = Place::new();
+    place.set("[agent]\nmax = 12\n");
+    let below = |leader: &Agent, words: &[&str]| {
+        Agent::of(&place.json_as(leader, &[&["agent", "join"], words].concat()))
+    };
+    let grand = place.join(&["grand"]);
+    let lead = below(&grand, &["lead"]);
+    let ann = below(&lead, &["ann", "--role", "reviewer"]);
+    let (bob, eve, captain) = (place.join(&["bob"]), place.join(&["eve"]), place.join(&["captain"]));
+    place.json_as(&captain, &["team", "create", "red"]);
+    let [mia, max] = ["mia", "max"].map(|name| place.join(&[name, "--team", "red"]));
+    for (from, to, text) in [
+        (&ann, "bob", "xyzzyone"),
+        (&mia, "team", "xyzzyteam"),
+        (&eve, "role:reviewer", "xyzzyrole"),
+        (&bob, "all", "xyzzyall"),
+    ] {
+        place.json_as(from, &["mail", "send", to, "-m", text]);
+    }
+    place.json_as(&bob, &["agent", "bye"]);
+    let (namesake, late) = (place.join(&["bob"]), place.join(&["late"]));
+    let seen = |found: Value| -> Vec<String> {
+        let texts = ["one", "team", "role", "all"].into_iter();
+        texts.filter(|text| found.to_string().contains(&format!("xyzzy{text}"))).map(str::to_owned).collect()
+    };
+    let words = ["mail", "search", "xyzzy*"];
+    for (who, agent, expected) in [
+        ("grand", &grand, "one role all"),
+        ("lead", &lead, "one role all"),
+        ("ann", &ann, "one role all"),
+        ("mia", &mia, "team all"),
+        ("max", &max, "team all"),
+        ("captain", &captain, "team all"),
+        ("eve", &eve, "role all"),
+        ("another bob", &namesake, ""),
+        ("late", &late, ""),
+    ] {
+        assert_eq!(seen(place.json_as(agent, &words)).join(" "), expected, "{who}");
+        // The log has them, too.
+        let log = place.json_as(agent, &["log", "--limit", "1000"]);
+        assert_eq!(seen(log).join(" "), expected, "{who}, in the log");
+    }
+    assert_eq!(seen(place.json(&words)).join(" "), "one team role all", "you");
+}
+
 /// Reads what comes until the last agent's joining is in it.
 fn stream(place: &Place, token: &str, target: &str) -> String {
     let url = place.json(&["status"])["url"].as_str().expect("an address").to_owned();

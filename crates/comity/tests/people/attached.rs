@@ -90,14 +90,69 @@ fn a_window_that_an_agent_opens_in_a_persons_multiplexer_is_asked_about() {
     ann.run(&format!("{tmux} send-keys -t hers '{BINARY} agent limit 12' Enter"));
     eventually("it was done", || place.log_of("agents_limited").len() == 2);
     let first = asked("whoami");
-    assert!(first.len() == 1 && first[0].contains("since agents came"), "{first:?}");
+    assert!(first.len() == 1 && first[0].contains("something was done as you"), "{first:?}");
     assert_eq!(asked("agent list"), [""; 0], "once");
     // Another one later is another place.
     ann.run(&format!("{tmux} new-window -d -n more sh"));
     ann.run(&format!("{tmux} send-keys -t more '{BINARY} agent limit 13' Enter"));
     eventually("it was done", || place.log_of("agents_limited").len() == 3);
     let second = asked("whoami");
-    assert!(second.len() == 1 && second[0].contains("since agents came"), "{second:?}");
+    assert!(second.len() == 1 && second[0].contains("2 things were done as you"), "one note: {second:?}");
+    let inbox = terminal.types(&place, &format!("{BINARY} inbox"));
+    assert!(inbox.contains("places  2 things were done as you from new places"), "{inbox}");
+    assert_eq!(inbox.matches("was it you?").count(), 1, "{inbox}");
+    let shown = terminal.types(&place, &format!("{BINARY} places"));
+    assert_eq!(shown.matches("agents limited").count(), 2, "{shown}");
+    assert!(
+        shown.contains("opened after the first agent") && shown.contains("aren't asked again"),
+        "{shown}"
+    );
+    let inbox = terminal.types(&place, &format!("{BINARY} inbox"));
+    assert!(inbox.contains("nothing is waiting for you"), "settled: {inbox}");
+}
+
+#[test]
+fn an_agent_program_that_comes_in_is_no_new_place_of_yours() {
+    if !has_program("tmux") {
+        return skip("an_agent_program_that_comes_in_is_no_new_place_of_yours", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    terminal.types(&place, &format!("{BINARY} agent limit 9"));
+    terminal.types(&place, &format!("sh -c '{BINARY} agent join ann; true'"));
+    terminal.types(&place, &format!("(({BINARY} lock src/a.rs; true); true)"));
+    let said = terminal.types(&place, &format!("{BINARY} inbox"));
+    assert!(said.contains("nothing is waiting for you") && !said.contains("was it you?"), "{said}");
+}
+
+/// What an agent has written a person may run: that is the person's act then, but no quiet one.
+#[test]
+fn a_git_hook_that_an_agent_has_written_is_asked_about() {
+    if !has_program("tmux") {
+        return skip("a_git_hook_that_an_agent_has_written_is_asked_about", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    terminal.types(&place, &format!("{BINARY} agent limit 9"));
+    let asked = |words: &str| {
+        let said = terminal.types(&place, &format!("{BINARY} {words}"));
+        said.lines().filter(|line| line.contains("was it you?")).map(str::to_owned).collect::<Vec<String>>()
+    };
+    asked("status");
+    assert_eq!(asked("locks"), [""; 0]);
+    let mut ann = Program::start(&place, "ann");
+    asked("agent list");
+    let hook = place.repo.join(".git/hooks/post-commit");
+    let hook = hook.display();
+    ann.run(&format!("mkdir -p {}/.git/hooks", place.repo.display()));
+    ann.run(&format!("printf '#!/bin/sh\\n{BINARY} agent limit 12\\n' >{hook} && chmod +x {hook}"));
+    terminal.types(&place, "git -c user.name=x -c user.email=x@x commit -q --allow-empty -m mine");
+    eventually("it was done", || place.log_of("agents_limited").len() == 2);
+    let first = asked("locks");
+    assert!(first.len() == 1 && first[0].contains("git"), "{first:?}");
+    assert_eq!(asked("agent list"), [""; 0], "once");
 }
 
 #[test]

@@ -213,6 +213,41 @@ fn a_number_that_is_used_again_is_another_process() {
 }
 
 #[test]
+fn the_number_of_an_agents_process_makes_nobody_that_agent() {
+    const TEST: &str = "the_number_of_an_agents_process_makes_nobody_that_agent";
+    if !is_root() {
+        return skip(TEST, "only root chooses the next process's number");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    // The agent's process ends while the server sees nothing, and a person's shell gets its number. The kernel counts starts
+    // in hundredths of a second: one that began in the same is another try.
+    let script = "import os, signal, subprocess, sys\n\
+        server, comity, said = int(sys.argv[1]), sys.argv[2], sys.argv[3]\n\
+        eve = subprocess.Popen(['sh', '-c', comity + ' agent join eve --pid $$ && exec sleep 1000'], stdout=subprocess.PIPE)\n\
+        assert b'is here as' in eve.stdout.readline()\n\
+        start = lambda pid: open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[19]\n\
+        began = start(eve.pid)\n\
+        os.kill(server, signal.SIGSTOP); eve.kill(); eve.wait()\n\
+        for _ in range(200):\n\
+        \x20   open('/proc/sys/kernel/ns_last_pid', 'w').write(str(eve.pid - 1))\n\
+        \x20   again = subprocess.Popen(['sh', '-c', comity + ' whoami >' + said + '-$$; true'])\n\
+        \x20   if again.pid == eve.pid and start(again.pid) != began: break\n\
+        \x20   again.kill(); again.wait()\n\
+        else: os.kill(server, signal.SIGCONT); print('lost'); sys.exit(0)\n\
+        os.kill(server, signal.SIGCONT); again.wait()\n\
+        print(open(said + '-' + str(again.pid)).read())\n";
+    let server = place.server().expect("a server").to_string();
+    let mut python = place.program("python3");
+    python.args(["-c", script, &server, BINARY]).arg(place.dir().join("said"));
+    let ran = Ran::of(python.env("COMITY_TOKEN", HUMAN).output().expect("python"));
+    if ran.out.trim() == "lost" {
+        return skip(TEST, "others took the number each time");
+    }
+    assert!(ran.out.starts_with("you"), "{ran:?}");
+}
+
+#[test]
 fn a_process_is_registered_only_from_inside_it() {
     let (place, mut ann) = scene();
     let stranger = place.start(place.program("sleep").arg("60"));

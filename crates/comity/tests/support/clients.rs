@@ -236,6 +236,73 @@ fn copilot_program(test: &str, place: &Place, model: &Model) -> Option<Command> 
     Some(command)
 }
 
+/// Clients that speak ACP, each as the command line that starts it: asked about everything that writes.
+pub(crate) mod over_acp {
+    use std::process::Command;
+
+    use serde_json::json;
+
+    use super::{
+        CODEX_UNKNOWN, Model, Place, claude_program, codex_program, copilot_program, gemini_program,
+        installed, opencode_program,
+    };
+
+    pub(crate) fn gemini(test: &str, place: &Place, model: &Model) -> Option<String> {
+        let mut command = gemini_program(test, place, model, json!({}))?;
+        command.arg("--acp");
+        Some(line(&command))
+    }
+
+    pub(crate) fn opencode(test: &str, place: &Place, model: &Model) -> Option<String> {
+        let mut command = opencode_program(test, place, model, "", json!({ "edit": "ask" }))?;
+        command.arg("acp");
+        Some(line(&command))
+    }
+
+    pub(crate) fn claude(test: &str, place: &Place, model: &Model) -> Option<String> {
+        let client = claude_program(test, place, model)?;
+        let mut adapter = adapter(test, place, "claude-agent-acp")?;
+        adapter.envs(client.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        adapter.env("CLAUDE_CODE_EXECUTABLE", client.get_program());
+        Some(line(&adapter))
+    }
+
+    pub(crate) fn codex(test: &str, place: &Place, model: &Model) -> Option<String> {
+        let asks = "approval_policy = \"on-request\"\nsandbox_mode = \"read-only\"";
+        let client = codex_program(test, place, model, CODEX_UNKNOWN, asks, "")?;
+        let mut adapter = adapter(test, place, "codex-acp")?;
+        adapter.envs(client.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        adapter.env("CODEX_PATH", client.get_program());
+        Some(line(&adapter))
+    }
+
+    pub(crate) fn copilot(test: &str, place: &Place, model: &Model) -> Option<String> {
+        let mut command = copilot_program(test, place, model)?;
+        command.arg("--acp");
+        Some(line(&command))
+    }
+
+    fn adapter(test: &str, place: &Place, name: &str) -> Option<Command> {
+        let path = format!("../acp/node_modules/@agentclientprotocol/{name}/dist/index.js");
+        let script = installed(test, &[&path])?;
+        let mut command = place.program("node");
+        command.arg(script);
+        Some(command)
+    }
+
+    /// Without what the place gives to every program: who it is is the agent's own.
+    fn line(command: &Command) -> String {
+        let quoted =
+            |word: &std::ffi::OsStr| format!("'{}'", word.to_str().expect("text").replace('\'', r"'\''"));
+        let set = command.get_envs().filter_map(|(name, value)| Some((name.to_str()?, value?)));
+        let set = set.filter(|(name, _)| !name.starts_with("COMITY_"));
+        let set: Vec<String> = set.map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+        let words: Vec<String> =
+            [command.get_program()].into_iter().chain(command.get_args()).map(quoted).collect();
+        format!("exec env {} {}", set.join(" "), words.join(" "))
+    }
+}
+
 /// Installs our programs side by side. What the hook is asked is noted, too.
 pub(crate) fn install(place: &Place) {
     let bin = place.dir().join("bin");
@@ -285,8 +352,8 @@ pub(crate) fn run(place: &Place, mut command: Command) -> Ran {
         let _ = kill_process_group(group, Signal::KILL);
     }
     let status = client.wait().expect("an end");
-    let said = |name: &str| std::fs::read_to_string(file(name)).unwrap_or_default();
-    let ran = Ran { code: status.code().unwrap_or(-1), out: said("client.out"), err: said("client.err") };
+    let read = |name: &str| std::fs::read_to_string(file(name)).unwrap_or_default();
+    let ran = Ran { code: status.code().unwrap_or(-1), out: read("client.out"), err: read("client.err") };
     assert!(has_ended, "it does not end: {ran:?}");
     ran
 }

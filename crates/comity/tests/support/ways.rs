@@ -8,23 +8,33 @@ pub(crate) const FILE: &str = "src/a.rs";
 /// What is in it.
 pub(crate) const BEFORE: &str = "fn main() {}\n";
 
-/// All ways; each has a directory for itself, which is made here.
-pub(crate) fn ways(repo: &Path) -> Vec<String> {
-    let ways = lines();
-    (0..ways.len()).for_each(|number| make_own(repo, number));
-    ways
-}
-
-/// Makes the directory that a way has for itself.
-pub(crate) fn make_own(repo: &Path, number: usize) {
-    std::fs::create_dir_all(repo.join(format!("scratch/{number}"))).expect("made");
-}
-
-/// All ways, without their directories.
+/// All ways; each has a directory for itself.
 pub(crate) fn lines() -> Vec<String> {
     let all = include_str!("../../../../benches/ways.txt").lines();
     let ways = all.filter(|line| !line.is_empty() && !line.starts_with('#'));
     ways.enumerate().map(|(number, way)| way.replace("$T", &format!("scratch/{number}"))).collect()
+}
+
+/// Makes the directory that a way has for itself.
+pub(crate) fn make_own(repo: &Path, way: &str) {
+    std::fs::create_dir_all(repo.join(own(way))).expect("made");
+}
+
+/// The directory that a way has for itself.
+pub(crate) fn own(way: &str) -> String {
+    let number = lines().iter().position(|line| line == way).expect("one of them");
+    format!("scratch/{number}")
+}
+
+/// Makes a directory like another one, whatever was in it.
+pub(crate) fn restore(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to.join("scratch"));
+    std::fs::create_dir_all(to).expect("made");
+    for entry in std::fs::read_dir(to).expect("a directory").flatten() {
+        let _ = std::fs::remove_dir_all(entry.path()).or_else(|_| std::fs::remove_file(entry.path()));
+    }
+    let copied = Command::new("cp").arg("-a").arg(from.join(".")).arg(to).status();
+    assert!(copied.expect("cp runs").success(), "{}", to.display());
 }
 
 /// A repository with the file and what the ways need, of two commits.

@@ -62,12 +62,12 @@ impl Operation for Attach {
             }
             // The door has found the agent by its token or by the process tree: one more process of the same.
             Principal::Agent(agent) => match self.meant(app, &world, agent) {
-                Meant::Same => (
+                AttachTarget::Same => (
                     vec![Ask::Agent(AgentAsk::AddToken { agent, token: token.hash() })],
                     agent,
                     world.name_of(caller.who),
                 ),
-                Meant::Renamed => {
+                AttachTarget::Renamed => {
                     let name = self.name.as_str().into();
                     let named = Ask::Agent(AgentAsk::Name { agent, name });
                     (
@@ -76,7 +76,7 @@ impl Operation for Attach {
                         self.name,
                     )
                 }
-                Meant::Another => {
+                AttachTarget::Another => {
                     let profile = Box::new(self.profile(app, caller, caller.process(), None));
                     let asks = vec![Ask::Agent(AgentAsk::AttachBeside {
                         agent: new_agent,
@@ -129,7 +129,7 @@ fn program_of(caller: &Caller, ask: &Ask) -> Option<(Process, ProcessMark)> {
 }
 
 /// Which agent is meant by a process that attaches below a known one.
-enum Meant {
+enum AttachTarget {
     Same,
     /// The known one, which has no name of its own yet.
     Renamed,
@@ -139,12 +139,12 @@ enum Meant {
 
 impl Attach {
     /// A program's one `comity mcp` and its hooks are one agent; of several with names, each is one of its own.
-    fn meant(&self, app: &Application, world: &World, known: AgentId) -> Meant {
+    fn meant(&self, app: &Application, world: &World, known: AgentId) -> AttachTarget {
         let is_known_by_that = world.agents.get(known).is_some_and(|agent| *agent.profile.name == *self.name);
         match (self.named && !is_known_by_that, app.identities().is_attached(known)) {
-            (false, _) => Meant::Same,
-            (true, false) => Meant::Renamed,
-            (true, true) => Meant::Another,
+            (false, _) => AttachTarget::Same,
+            (true, false) => AttachTarget::Renamed,
+            (true, true) => AttachTarget::Another,
         }
     }
 

@@ -28,7 +28,7 @@ pub struct Bye {
     pub failed: bool,
 }
 
-/// Who ended.
+/// Who was told to end, and all below.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Ended {
     /// Names, the topmost first.

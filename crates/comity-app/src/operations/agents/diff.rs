@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::lock_worktrees::{is_in, real};
+use crate::lock_worktrees::{may_be_in, real};
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::ledger::{is_join_of, known_agent, newest_records};
 
@@ -54,7 +54,6 @@ pub struct WhatChanged {
 /// What one commit changed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CommitPatch {
-    /// The commit.
     pub commit: String,
     /// The branch that it was made on; none for a detached head.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +72,6 @@ pub struct CommitPatch {
 /// What is not committed in one worktree.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DirtyPatch {
-    /// The worktree.
     pub worktree: String,
     /// Its files; with very many, the first of them.
     pub files: Vec<String>,
@@ -260,7 +258,7 @@ pub(super) fn uncommitted(
     for id in projects {
         let Some(project) = world.projects.get(&id) else { continue };
         let of_it = locks().filter(|lock| lock.wanted.project == id);
-        let locked = of_it.map(|lock| (lock.wanted.pattern.clone(), is_in(world, lock)));
+        let locked = of_it.map(|lock| (lock.wanted.pattern.clone(), may_be_in(world, lock)));
         let mut meant: Vec<_> = locked.collect();
         let roots: BTreeSet<_> =
             own().filter(|tree| tree.project == id).map(|tree| real(&tree.tree.path)).collect();
@@ -290,7 +288,7 @@ impl fmt::Display for WhatChanged {
         match parts.is_empty() {
             true => write!(
                 f,
-                "{}: no commits made with comity commit or in worktrees of its own, and nothing uncommitted there or under its locks",
+                "{}: no commits through Comity or in worktrees of its own, and nothing uncommitted there or under its locks",
                 visible(&self.of)
             ),
             false => f.write_str(&parts.join("\n")),

@@ -54,11 +54,13 @@ pub struct AgentView {
     /// The same in words: what it waits for, of whom and for how long, or how long it has been silent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doing: Option<String>,
-    /// What it waits for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<WantView>,
     /// Since its last sign of life.
     pub seen_ms_ago: u64,
+    /// Whether it has not been heard of since this server started.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub seen_before_start: bool,
     pub locks: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
@@ -138,6 +140,7 @@ impl AgentView {
             doing: in_words(&activity, &waits_for),
             waits_for,
             seen_ms_ago: now.since(agent.seen).0,
+            seen_before_start: agent.is_live() && agent.silent_since_uptime.is_some(),
             locks: world.locks.of(who).count(),
             cause: match &agent.life {
                 Life::Ended { cause, .. } => Some(cause.to_string()),
@@ -162,6 +165,14 @@ impl fmt::Display for AgentList {
 }
 
 impl AgentView {
+    /// When it was last heard of: the clock of the rules begins anew with each server, so that no restart costs an agent time.
+    fn seen(&self) -> String {
+        match self.seen_before_start {
+            true => "before the restart".to_owned(),
+            false => Millis(self.seen_ms_ago).rough_ago(),
+        }
+    }
+
     /// Its line in a table.
     fn row(&self) -> Vec<String> {
         let shown = |text: &Option<String>| {
@@ -176,7 +187,7 @@ impl AgentView {
             shown(&self.parent),
             shown(&self.model),
             if self.locks > 0 { self.locks.to_string() } else { String::new() },
-            format!("{} ago", Millis(self.seen_ms_ago)),
+            self.seen(),
         ]
     }
 }
@@ -202,7 +213,7 @@ impl fmt::Display for AgentView {
         }
         match &self.cause {
             Some(cause) => write!(f, "  ({})", shown(cause))?,
-            None => write!(f, "  seen {} ago", Millis(self.seen_ms_ago))?,
+            None => write!(f, "  seen {}", self.seen())?,
         }
         if self.you { f.write_str("  (you)") } else { Ok(()) }
     }

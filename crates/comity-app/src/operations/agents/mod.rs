@@ -11,6 +11,7 @@ mod why;
 
 use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 use crate::identity::WayIn;
+use crate::operation::HelpSection;
 pub use attach::Attach;
 pub use bye::Bye;
 use comity_core::calls;
@@ -29,9 +30,9 @@ pub(crate) const GROUPS: &[Group] = &[("agent", "Who is here")];
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Join>(      calls::AGENT_JOIN,   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join).examples(&["agent join ann --role developer"]),
     CatalogEntry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents")        .for_agents().also(&["ps", "agent ls"]),
-    CatalogEntry::of::<ShowAgent>( "agent_show",   "show <agent>",      GET,    "/api/agents/{agent}").long().also(&["agent show"]),
-    CatalogEntry::of::<Diff>(      "diff",         "diff <of>",         GET,    "/api/diff")          .long(),
-    CatalogEntry::of::<Why>(       "why",          "why <subject>",     GET,    "/api/why"),
+    CatalogEntry::of::<ShowAgent>( "agent_show",   "show <agent>",      GET,    "/api/agents/{agent}").long().also(&["agent show"]).under(HelpSection::GoingOn),
+    CatalogEntry::of::<Diff>(      "diff",         "diff <of>",         GET,    "/api/diff")          .long().under(HelpSection::GoingOn),
+    CatalogEntry::of::<Why>(       "why",          "why <subject>",     GET,    "/api/why").under(HelpSection::GoingOn),
     CatalogEntry::of::<Bye>(       calls::AGENT_BYE,    "agent bye <agent>", DELETE, "/api/agents/{agent}").removes().also(&["agent end", "agent rm"]),
     CatalogEntry::of::<AgentLimit>(calls::AGENT_LIMIT,  "agent limit <max>", POST,   "/api/agents/limit")  .changes(),
     CatalogEntry::of::<Attach>(    "agent_attach", "",                  POST,   "/api/agents/attach") .changes().internal().lets_in(WayIn::Join),

@@ -4,8 +4,7 @@ use std::fmt;
 
 use comity_core::commits::CommitEvent;
 use comity_core::display::{counted, visible};
-use comity_core::event::is_housekeeping;
-use comity_core::{Event, Millis, Principal, Record, inbox};
+use comity_core::{Event, Millis, Principal, Record};
 use comity_git::BranchCommit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +33,7 @@ pub struct ShowAgent {
     pub agent: String,
 }
 
-/// One agent.
+/// All that is known of an agent that the caller may see.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AgentDetail {
     #[serde(flatten)]
@@ -137,7 +136,7 @@ impl Operation for ShowAgent {
                 .collect(),
             commits,
             letters: world.mail.of(who).map_or(0, |mailbox| mailbox.letters()),
-            waiting: inbox::count(&world, who),
+            waiting: app.inbox_count(&world, &who.into()),
             last: acts
                 .iter()
                 .map(|record| ActLine {
@@ -153,7 +152,7 @@ impl Operation for ShowAgent {
 /// Not what an agent does without meaning to, such as showing that it lives.
 fn is_worth_telling(record: &Record) -> bool {
     let is_quiet = matches!(record.event, Event::Notice(_) | Event::Server(_) | Event::Read(_));
-    !is_quiet && !is_housekeeping(record.event.kind().action)
+    !is_quiet && !record.event.kind().is_housekeeping
 }
 
 impl TaskLine {
@@ -216,7 +215,7 @@ impl fmt::Display for AgentDetail {
         if self.waiting > 0 {
             write!(f, "\n  inbox    {}", counted(self.waiting, "thing"))?;
         }
-        let act = |act: &ActLine| format!("{} ({} ago)", visible(&act.what), Millis(act.age_ms).rough());
+        let act = |act: &ActLine| format!("{} ({})", visible(&act.what), Millis(act.age_ms).rough_ago());
         lines(f, "last", self.last.iter().map(act))?;
         if let Some(problem) = &self.problem {
             write!(f, "\n  can't tell what is changed: {}", visible(problem))?;

@@ -30,7 +30,7 @@ use crate::projects::PathBase;
 /// How long a commit may take, other commits of the same repository included.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Commit exactly what you have locked and changed. It also finishes a merge you have resolved.
+/// Commit exactly what you have locked and changed. Also finishes a merge you have resolved.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Commit {
@@ -261,6 +261,12 @@ fn answer(made: Committed) -> CommitMade {
         files: made.changes.iter().map(FileMade::of).collect(),
         ..CommitMade::default()
     };
+    if let (None, Some(commit)) = (&output.branch, &output.commit) {
+        let warning = format!(
+            "no branch is checked out here, so nothing leads to this commit once you switch; keep it with: git branch NAME {commit}"
+        );
+        output.warnings.push(warning);
+    }
     if made.overtaken.count > 0 {
         let paths: Vec<_> = made.overtaken.first.iter().map(|path| path.to_string_lossy()).collect();
         let paths = paths.join(", ");

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use comity_core::locks::{Hold, LockAsk, LockMode};
+use comity_core::locks::{Hold, LockAsk, LockMode, LockRefusal};
 use comity_core::{Ask, CaseRule, Fence, PathPattern, Principal, ProjectId, Refusal, World};
-use comity_git::commit::{CommitScope, FileChange, Look, Patterns};
+use comity_git::commit::{CommitScope, FileChange, Patterns, SearchScope};
 
 pub(super) struct ProjectLocks {
     project: ProjectId,
@@ -31,11 +31,8 @@ impl ProjectLocks {
             let holding =
                 |pattern: &&PathPattern| self.is_covered(std::slice::from_ref(*pattern), &change.path);
             let at = self.patterns.iter().position(|pattern| holding(&pattern)).ok_or_else(|| {
-                Refusal::NotHeld {
-                    path: change.path.to_string_lossy().into_owned(),
-                    yours: vec![],
-                    holders: vec![],
-                }
+                let path = change.path.to_string_lossy().into_owned();
+                Refusal::Lock(LockRefusal::NotHeld { path, yours: vec![], holders: vec![] })
             })?;
             let lock = (self.patterns[at].clone(), self.fences[at]);
             if !held.contains(&lock) {
@@ -51,7 +48,7 @@ impl ProjectLocks {
 }
 
 impl CommitScope for ProjectLocks {
-    fn look(&self) -> Look {
+    fn look(&self) -> SearchScope {
         Patterns { patterns: &self.patterns, case: self.case }.look()
     }
 

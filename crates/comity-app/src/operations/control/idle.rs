@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Tell your leader that you are waiting for work, and what you did.
+/// Tell your leader that you wait for work, and what you did.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReportIdle {

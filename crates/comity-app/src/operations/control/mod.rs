@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::catalog::next_call;
-use crate::operation::Plan;
+use crate::operation::{HelpSection, Plan};
 use crate::operations::mail::Next;
 
 use crate::catalog::{CatalogEntry, Group, POST};
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<RequestShutdown>(calls::SHUTDOWN_REQUEST, "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),
     CatalogEntry::of::<ApproveShutdown>(calls::SHUTDOWN_APPROVE, "shutdown approve <request>", POST, "/api/shutdown/{request}/approve").removes().answers("s-", "approve"),
     CatalogEntry::of::<RejectShutdown>( calls::SHUTDOWN_REJECT,  "shutdown reject <request>",  POST, "/api/shutdown/{request}/reject") .changes().answers("s-", "reject"),
-    CatalogEntry::of::<ReportIdle>(     "idle",                  "idle <summary>",             POST, "/api/idle")                      .changes().for_agents().unlisted(&["reason", "task", "status"]),
+    CatalogEntry::of::<ReportIdle>(     "idle",                  "idle <summary>",             POST, "/api/idle")                      .changes().for_agents().unlisted(&["reason", "task", "status"]).under(HelpSection::Work),
 ];
 
 /// Where the handshake stands.

@@ -16,10 +16,10 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 pub struct Decide {
     /// What was decided, in one line
     pub title: String,
-    /// The reason
+    /// Why it was decided
     #[serde(alias = "reason")]
     pub rationale: Option<String>,
-    /// Someone above you has to confirm it
+    /// Someone above you must confirm it
     #[serde(default)]
     pub needs_confirmation: bool,
 }

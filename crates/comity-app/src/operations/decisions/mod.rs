@@ -77,8 +77,8 @@ impl DecisionView {
 
 impl fmt::Display for DecisionView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let age = Millis(self.age_ms);
-        write!(f, "{}  {}  {}, {age} ago: {}", self.id, self.state, self.by, visible(&self.title))?;
+        let age = Millis(self.age_ms).ago();
+        write!(f, "{}  {}  {}, {age}: {}", self.id, self.state, self.by, visible(&self.title))?;
         match (&self.settled_by, &self.reason) {
             (None, _) => {}
             (Some(by), None) => write!(f, " (by {by})")?,

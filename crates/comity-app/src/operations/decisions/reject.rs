@@ -17,7 +17,7 @@ use crate::operations::locks::stored_reason;
 pub struct RejectDecision {
     /// Its number, such as d7
     pub id: String,
-    /// The reason
+    /// Why you reject it
     pub reason: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! An agent that said that it was idle works again: the hook of what it does says so.
+//! An agent rests between its turns, and works again: the hooks of what it does say so.
 
 use comity_core::agents::{AgentAsk, Life};
 use comity_core::{Ask, Principal};
@@ -24,4 +24,18 @@ pub(super) fn works_again(judged: &Judged<'_>, payload: &str) -> Option<Ask> {
         || reading::call(judged.app, &judged.cwd, tool, &input).is_ok_and(|call| call.reads_only);
     let is_rest = is_own_tool(tool) || is_own_command(tool, &input) || only_reads();
     (!is_rest).then_some(Ask::Agent(AgentAsk::Idle { agent, idle: false }))
+}
+
+/// An agent that rests is given something to do by its person.
+pub(super) fn has_work_again(judged: &Judged<'_>) -> Option<Ask> {
+    let agent = judged.who.agent()?;
+    let world = judged.app.engine().world();
+    let is_idle = world.agents.get(agent).is_some_and(|agent| agent.life == Life::Idle);
+    is_idle.then_some(Ask::Agent(AgentAsk::Idle { agent, idle: false }))
+}
+
+/// An agent's turn is complete, and nothing has come for it: it waits at its prompt.
+pub(super) fn rests(judged: &Judged<'_>) {
+    let Principal::Agent(agent) = judged.who else { return };
+    judged.app.tell_engine(Ask::Agent(AgentAsk::Idle { agent, idle: true }));
 }

@@ -21,9 +21,11 @@ pub(crate) fn confiner(
 ) -> Result<Option<Confiner>, Failure> {
     // What an agent has left behind may have been written by it.
     let who = if who == Principal::System { Principal::Nobody } else { who };
-    let mut confines = confines(app, who)?;
+    let mut confines = confines(app, who, None)?;
     if let Some(removed) = removed {
         confines.held.iter_mut().for_each(|project| project.roots.retain(|root| Path::new(root) != removed));
+        let real = removed.canonicalize().unwrap_or_else(|_| removed.to_owned());
+        confines.own.retain(|path| !Path::new(path).starts_with(&real));
     }
     if confines.is_nothing() {
         return Ok(None);

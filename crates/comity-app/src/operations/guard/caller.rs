@@ -1,6 +1,7 @@
 //! Which agent a hook belongs to: the one that the door found, or a new one.
 
 use comity_core::agents::{AgentAsk, Process, Profile};
+use comity_core::runs::{RunAsk, RunBackend};
 use comity_core::{AgentId, Ask, Principal, Refusal, World};
 use comity_guard::payload::{HookCall, HookEvent};
 
@@ -74,7 +75,10 @@ fn program(
         // A client that an agent has started is an agent of its own, below that one.
         return match app.program_below(agent, caller) {
             Some(process) => join(app, caller, program, session, process),
-            None => Ok(caller.who),
+            None => {
+                note_session(app, agent, session);
+                Ok(caller.who)
+            }
         };
     }
     if caller.who == Principal::Nobody && caller.way_in() != Some(WayIn::Join) {
@@ -91,6 +95,23 @@ fn program(
         .into());
     };
     join(app, caller, program, session, process)
+}
+
+/// Notes the conversation of an agent that Comity has started: it goes on with that when it is started again.
+fn note_session(app: &Application, agent: AgentId, session: Option<&str>) {
+    let Some(session) = session else { return };
+    let is_new = {
+        let world = app.engine().world();
+        let run = world.runs.of(agent);
+        // Over ACP it goes by the name that its session has there.
+        run.filter(|run| run.spec.backend != RunBackend::Acp)
+            .is_some_and(|run| run.session.as_deref() != Some(session))
+    };
+    if is_new {
+        let know = RunAsk::KnowSession { agent, session: session.into() };
+        // Without it, it begins anew.
+        let _ = app.engine().ask(Principal::System, Ask::Run(know));
+    }
 }
 
 fn join(

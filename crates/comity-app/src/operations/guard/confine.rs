@@ -13,7 +13,7 @@ use comity_core::{CaseRule, PathPattern, Principal, ProjectId, Refusal, Timestam
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{own, shell};
+use super::{own, program_settings, shell};
 use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -38,7 +38,7 @@ pub struct Confines {
     pub network: bool,
     /// What others hold, project by project.
     pub held: Vec<HeldPaths>,
-    /// What is Comity's own: its state and the person's settings.
+    /// What is Comity's own: its state and the person's settings; and settings of agent programs in repositories.
     pub own: Vec<String>,
     /// What of that cannot be read either: letters of others, and their tabs.
     pub hidden: Vec<String>,
@@ -67,14 +67,14 @@ impl Operation for GuardConfine {
             }
             who => who,
         };
-        let confines = confines(app, who)?;
+        let confines = confines(app, who, caller.cwd.as_deref())?;
         shell::note(app, caller, confines.sealed);
         Ok(Plan::Answer(confines))
     }
 }
 
 /// What commands of somebody are confined to.
-pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Failure> {
+pub(crate) fn confines(app: &Application, who: Principal, cwd: Option<&Path>) -> Result<Confines, Failure> {
     let guard = &app.config().guard;
     let mut confines = Confines {
         policy: guard.confine,
@@ -104,7 +104,8 @@ pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Fa
             .collect()
     };
     confines.network = !confines.sealed || guard.plan_network;
-    confines.own = own::paths(app).into_iter().map(spelled).collect::<Result<_, Refusal>>()?;
+    let own = own::paths(app).into_iter().chain(program_settings::paths(app, cwd));
+    confines.own = own.map(spelled).collect::<Result<_, Refusal>>()?;
     confines.hidden = own::hidden(app, who).into_iter().map(spelled).collect::<Result<_, Refusal>>()?;
     for (project, patterns) in projects {
         let common_dir = Path::new(&*project.common_dir);

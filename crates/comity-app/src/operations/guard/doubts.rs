@@ -8,7 +8,7 @@ use comity_guard::{Effects, FileTarget, GuessedPath, WriteKind};
 
 use super::aliases::aliases;
 use super::spelling::{parts, readings};
-use super::targets::{By, Touch, file, glob, leads_through_process, tree};
+use super::targets::{TargetSource, Touch, file, glob, leads_through_process, tree};
 use crate::application::Application;
 use crate::operation::Failure;
 
@@ -18,7 +18,7 @@ pub(crate) fn doubts(
     who: Principal,
     cwd: &Path,
     effects: &Effects,
-    by: By,
+    by: TargetSource,
 ) -> Result<Vec<Touch>, Failure> {
     let mut found = Doubts { app, who, cwd, by, touches: Vec::new() };
     for write in &effects.writes {
@@ -52,7 +52,7 @@ struct Doubts<'a> {
     app: &'a Application,
     who: Principal,
     cwd: &'a Path,
-    by: By,
+    by: TargetSource,
     touches: Vec<Touch>,
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use comity_core::locks::LockRefusal;
 use comity_core::permissions::mode_of;
 use comity_core::roles::Mode;
-use comity_core::{Principal, ProjectId, Refusal, limits};
+use comity_core::{Principal, ProjectId, limits};
 
 use super::confine::{LOCKS_MAX, locks_of_others};
+use super::program_settings;
 use super::tool::{Judged, words_of};
 
 /// What programs say when a held path stopped them, in small letters.
@@ -24,7 +26,7 @@ pub(super) fn explanation(judged: &Judged<'_>, payload: &str) -> Option<String> 
     if mode_of(&world, agent) == Mode::Plan {
         return Some("Comity: you are in plan mode, so everything is read-only for your commands, and /tmp is private. Submit your plan first.".into());
     }
-    let mut explained = Vec::new();
+    let mut explained: Vec<String> = program_settings::explanation(judged.app, &told).into_iter().collect();
     let mut of_projects: BTreeMap<ProjectId, usize> = BTreeMap::new();
     for lock in locks_of_others(&world, judged.who, now) {
         let (project, path) = (lock.wanted.project, lock.wanted.pattern.readable());
@@ -32,13 +34,7 @@ pub(super) fn explanation(judged: &Judged<'_>, payload: &str) -> Option<String> 
         if explained.len() < limits::HOLDERS_SHOWN_MAX && is_named(&told, &path) {
             let holders = vec![lock.view(&world, now)];
             let waiting = world.locks.waits_overlapping(project, &lock.wanted.pattern).len();
-            explained.push(words_of(&Refusal::Locked {
-                path,
-                also: vec![],
-                asked: vec![],
-                holders,
-                waiting,
-            }));
+            explained.push(words_of(&LockRefusal::locked(path, holders, waiting)));
         }
     }
     let is_crowded = |project: &ProjectId| of_projects.get(project).is_some_and(|locks| *locks > LOCKS_MAX);
@@ -56,7 +52,7 @@ pub(super) fn explanation(judged: &Judged<'_>, payload: &str) -> Option<String> 
     }
     (!explained.is_empty()).then(|| {
         format!(
-            "Comity: this is not a fault of the disk. Files that others hold are read-only for your commands:\n{}",
+            "Comity: this is not a fault of the disk. These files are read-only for your commands:\n{}",
             explained.join("\n")
         )
     })

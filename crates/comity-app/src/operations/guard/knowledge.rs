@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use comity_core::reads::{FileContent, ReadAsk, may_overwrite};
+use comity_core::reads::{FileContent, ReadAsk, StaleRead, may_overwrite};
 use comity_core::{Ask, Principal, ProjectId, Refusal};
 use comity_git::Checkout;
 use comity_guard::GitVersion;
@@ -34,9 +34,9 @@ pub(super) fn check_overwrite(
     let Some(now) = now else { return Ok(()) };
     let may = may_overwrite(&app.engine().world(), who, project, path, now.hash);
     match may {
-        Err(Refusal::StaleRead { path, .. }) => {
+        Err(Refusal::Read(StaleRead { path, .. })) => {
             let difference = app.contents().get(known).map(|before| difference(&before, &now.bytes));
-            Err(Refusal::StaleRead { path, difference }.into())
+            Err(Refusal::Read(StaleRead { path, difference }).into())
         }
         other => other.map_err(Into::into),
     }

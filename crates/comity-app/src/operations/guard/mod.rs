@@ -16,6 +16,7 @@ mod own;
 mod payload;
 mod permission;
 mod planning;
+mod program_settings;
 mod running;
 mod shell;
 mod spelling;
@@ -24,6 +25,7 @@ mod told;
 mod tool;
 mod wait;
 mod with_git;
+mod writes;
 
 use crate::catalog::{CatalogEntry, Group, POST};
 use crate::identity::WayIn;
@@ -32,12 +34,14 @@ pub(crate) use clean::CleanLocks;
 pub use commit::GuardCommit;
 pub use confine::GuardConfine;
 pub(crate) use doubts::doubts;
-pub(crate) use targets::{By, Touch, touches};
+pub(crate) use program_settings::program_settings_at;
+pub(crate) use targets::{TargetSource, Touch, touches};
 pub use told::GuardTold;
 pub use tool::Guard;
 pub use wait::GuardWait;
 pub(crate) use wait::IdleAgents;
 pub use with_git::GuardWithGit;
+pub(crate) use writes::judge_writes;
 
 /// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("guard", "What Comity's own programs ask")];
@@ -60,7 +64,7 @@ pub(crate) const AUTO_REASON: &str = "it was written to; the guard locked it";
 const OWN_TOOLS: [&str; 6] = ["mcp__comity__", "mcp_comity_", "comity__", "comity_", "comity-", "comity."];
 
 /// Whether a tool is Comity's own: those have rules of their own.
-fn is_own_tool(tool: &str) -> bool {
+pub(crate) fn is_own_tool(tool: &str) -> bool {
     let is_known =
         |name: &str| crate::catalog::find(name).or_else(|| crate::catalog::find_tool(name)).is_some();
     OWN_TOOLS.iter().any(|own| tool.strip_prefix(own).is_some_and(is_known))

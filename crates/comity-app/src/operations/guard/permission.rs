@@ -1,6 +1,6 @@
 //! Asks for permission before a tool call runs, for agents that somebody leads.
 
-use comity_core::permissions::{AllowedBy, Hearing, Judgement, ToolCall, applies, judge, mode_of};
+use comity_core::permissions::{AllowedBy, AnswerDelivery, Judgement, ToolCall, applies, judge, mode_of};
 use comity_core::roles::Mode;
 use comity_core::teams::leader_of;
 use comity_core::{AgentId, Ask, Millis, Principal, Refusal};
@@ -9,7 +9,7 @@ use comity_guard::verdict::Verdict;
 use serde_json::Value;
 
 use super::shell::Shell;
-use super::tool::{Judged, Spoken, denied};
+use super::tool::{HookReply, Judged, denied};
 use super::{is_own_tool, planning};
 use crate::operation::{Failure, Plan};
 use crate::operations::permissions::ask::{put, use_of};
@@ -51,7 +51,7 @@ impl<'a> Permission<'a> {
     }
 
     /// Asks, waits as long as a hook can, and only then does what the call needs besides.
-    pub(super) fn judge(self, besides: Vec<Ask>) -> Result<Plan<Spoken>, Failure> {
+    pub(super) fn judge(self, besides: Vec<Ask>) -> Result<Plan<HookReply>, Failure> {
         let Permission { judged, question } = self;
         let no = |no: &Refusal| Ok(Plan::Answer(judged.spoken(denied(no))));
         let (agent, call) = match question {
@@ -66,7 +66,7 @@ impl<'a> Permission<'a> {
             judge(&judged.app.engine().world(), agent, &call) == Judgement::Allowed(AllowedBy::ReadsOnly);
         let when = match reads_only {
             true => None,
-            false => match put(judged.app, agent, &call, HOOK_WAIT, Hearing::Told) {
+            false => match put(judged.app, agent, &call, HOOK_WAIT, AnswerDelivery::Told) {
                 Ok(when) => when,
                 Err(Failure::Refused(refusal)) => return no(&refusal),
                 Err(Failure::Fault(reason)) => {
@@ -86,7 +86,7 @@ impl<'a> Permission<'a> {
                 Ok(()) => Verdict::Allow { context: None },
                 Err(refusal) => denied(&refusal),
             };
-            Spoken::of(verdict, wording, dialect, event, &name)
+            HookReply::of(verdict, wording, dialect, event, &name)
         };
         // If it is denied in the end, the call is suspected of a write that it has not made: nothing worse.
         judged.keep_account(&Verdict::Allow { context: None });

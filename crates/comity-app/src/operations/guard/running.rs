@@ -37,11 +37,12 @@ impl Judged<'_> {
                 watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());
             }
             HookEvent::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),
-            HookEvent::SessionStart | HookEvent::UserPrompt | HookEvent::Stop => {
+            HookEvent::SessionStart | HookEvent::UserPrompt => {
                 watch.goes_on(agent);
                 watch.calls_ended(agent);
             }
-            HookEvent::SessionEnd => {
+            // Whoever ends after a turn that is complete has not crashed; many programs say no other goodbye.
+            HookEvent::Stop | HookEvent::SessionEnd => {
                 watch.said_goodbye(agent);
                 watch.calls_ended(agent);
             }

@@ -81,16 +81,31 @@ fn at_home(text: &str, homes: &Homes<'_>) -> Option<String> {
         return None;
     }
     let home: PathBuf = match (homes, user) {
-        (Homes::System, "") => std::env::home_dir()?,
-        (Homes::System, user) => home_of(&std::fs::read_to_string("/etc/passwd").ok()?, user)?,
+        (Homes::System, "") => own_home()?,
+        (Homes::System, user) => home_of(&users()?, NAME, user)?,
         (Homes::Given(own, _), "") => own.into(),
-        (Homes::Given(_, users), user) => home_of(users, user)?,
+        (Homes::Given(_, users), user) => home_of(users, NAME, user)?,
     };
     Some(home.join(rest.trim_start_matches('/')).to_string_lossy().into_owned())
 }
 
-fn home_of(users: &str, name: &str) -> Option<PathBuf> {
-    let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
+/// As a shell has it: the variable, else what the system says of the user.
+fn own_home() -> Option<PathBuf> {
+    let variable = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    let listed = || home_of(&users()?, ID, &rustix::process::getuid().as_raw().to_string());
+    variable.map(PathBuf::from).or_else(listed)
+}
+
+fn users() -> Option<String> {
+    std::fs::read_to_string("/etc/passwd").ok()
+}
+
+/// Fields of a line of the list of users.
+const NAME: usize = 0;
+const ID: usize = 2;
+
+fn home_of(users: &str, field: usize, value: &str) -> Option<PathBuf> {
+    let line = users.lines().find(|line| line.split(':').nth(field) == Some(value))?;
     line.split(':').nth(5).map(Path::new).filter(|home| home.is_absolute()).map(Path::to_owned)
 }
 
@@ -132,6 +147,9 @@ mod tests {
         ] {
             assert_eq!(at_home(text, &homes).as_deref(), expected, "{text}");
         }
+        let Homes::Given(_, users) = homes else { unreachable!("given above") };
+        assert_eq!(home_of(users, ID, "1"), Some("/srv/bob".into()));
+        assert_eq!(home_of(users, ID, "2"), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) struct Touch {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum By {
+pub(crate) enum TargetSource {
     /// A command: what it has open was judged where it was opened.
     Command,
     /// A tool of an agent program.
@@ -35,7 +35,7 @@ pub(crate) fn touches(
     app: &Application,
     cwd: &Path,
     effects: &Effects,
-    by: By,
+    by: TargetSource,
 ) -> Result<Vec<Touch>, Failure> {
     let mut touches = Vec::new();
     for write in &effects.writes {
@@ -54,7 +54,7 @@ fn touch(
     cwd: &Path,
     target: &FileTarget,
     how: WriteKind,
-    by: By,
+    by: TargetSource,
 ) -> Result<Option<Touch>, Failure> {
     match target {
         FileTarget::Path(path) => file(app, cwd, Path::new(&readings(path).swap_remove(0)), how, by),
@@ -86,7 +86,7 @@ pub(super) fn file(
     cwd: &Path,
     path: &Path,
     how: WriteKind,
-    by: By,
+    by: TargetSource,
 ) -> Result<Option<Touch>, Failure> {
     let path = cwd.join(path);
     let text = path.to_string_lossy();
@@ -110,7 +110,7 @@ pub(super) fn glob(
     cwd: &Path,
     glob: &str,
     how: WriteKind,
-    by: By,
+    by: TargetSource,
 ) -> Result<Option<Touch>, Failure> {
     let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
     let above = cwd.join(literal.rsplit_once('/').map_or("", |(above, _)| above));
@@ -124,7 +124,7 @@ pub(super) fn tree(
     cwd: &Path,
     dir: &Path,
     how: WriteKind,
-    by: By,
+    by: TargetSource,
 ) -> Result<Option<Touch>, Failure> {
     let Some(place) = place_of(app, cwd, &cwd.join(dir), by)? else { return Ok(None) };
     let pattern = place.resolve_file(&format!("{}/", absolute(cwd, dir)))?;
@@ -132,16 +132,21 @@ pub(super) fn tree(
 }
 
 /// Whether a path is what a command has open already; refused if it leads elsewhere for who will open it than for us.
-pub(super) fn leads_through_process(path: &Path, by: By) -> Result<bool, Failure> {
+pub(super) fn leads_through_process(path: &Path, by: TargetSource) -> Result<bool, Failure> {
     match (comity_git::through_process(path), by) {
         (None, _) => Ok(false),
-        (Some(ProcessLink::OpenFile), By::Command) => Ok(true),
+        (Some(ProcessLink::OpenFile), TargetSource::Command) => Ok(true),
         (Some(_), _) => Err(comity_git::leads_elsewhere(&path.to_string_lossy()).into()),
     }
 }
 
 /// The place that a path is in, or would be in once it is made; nothing outside of repositories.
-fn place_of(app: &Application, cwd: &Path, path: &Path, by: By) -> Result<Option<PathBase>, Failure> {
+fn place_of(
+    app: &Application,
+    cwd: &Path,
+    path: &Path,
+    by: TargetSource,
+) -> Result<Option<PathBase>, Failure> {
     let path = cwd.join(path);
     if leads_through_process(&path, by)? {
         return Ok(None);

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use comity_core::agents::{AgentAsk, Ending};
-use comity_core::locks::{LockAsk, LockMode, Wanted, conflicts, keeps_from_writing};
+use comity_core::locks::{LockAsk, LockMode, LockRefusal, Wanted, conflicts, keeps_from_writing};
 use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{HookCall, HookEvent};
-use comity_guard::verdict::{Said, Verdict};
+use comity_guard::verdict::{HookOutput, Verdict};
 use comity_guard::{Dialect, Unknown, WriteKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,10 @@ use super::doubts::doubts;
 use super::payload::Payload;
 use super::permission::Permission;
 use super::shell::{self, Shell};
-use super::targets::{By, Touch, touches};
+use super::targets::{TargetSource, Touch, touches};
 use super::{
     AUTO_REASON, GuardWithGit, at_work, caller, held_up, is_own_tool, knowledge, mail, own, planning,
-    with_git,
+    program_settings, with_git,
 };
 use crate::application::Application;
 use crate::catalog::name_of;
@@ -40,7 +40,7 @@ pub struct Guard {
 
 /// What the hook has to say.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Spoken {
+pub struct HookReply {
     pub stdout: String,
     pub stderr: String,
     pub exit: u8,
@@ -50,9 +50,9 @@ pub struct Spoken {
 }
 
 impl Operation for Guard {
-    type Output = Spoken;
+    type Output = HookReply;
 
-    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Spoken>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<HookReply>, Failure> {
         judge(app, caller, &self.payload, self.client.as_deref(), Asks::Nobody)
     }
 }
@@ -72,7 +72,7 @@ pub(super) fn judge(
     payload: &Payload,
     client: Option<&str>,
     asks: Asks,
-) -> Result<Plan<Spoken>, Failure> {
+) -> Result<Plan<HookReply>, Failure> {
     let dialect = client.map(str::parse::<Dialect>).transpose();
     let dialect =
         dialect.map_err(|unknown| Refusal::bad_input(unknown.to_string(), "see: comity hook --help"))?;
@@ -114,7 +114,7 @@ pub(super) struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    fn of(
+    pub(super) fn of(
         app: &'a Application,
         caller: &Caller,
         call: &'a HookCall,
@@ -127,7 +127,7 @@ impl<'a> Judged<'a> {
     }
 
     /// What the engine has to agree to before the call may run, or has to know after it ran.
-    fn asks(&self, payload: &str, shell: Shell) -> Result<Vec<Ask>, Failure> {
+    pub(super) fn asks(&self, payload: &str, shell: Shell) -> Result<Vec<Ask>, Failure> {
         match self.call.event {
             HookEvent::BeforeTool => {
                 shell::check(self, shell)?;
@@ -140,11 +140,10 @@ impl<'a> Judged<'a> {
             // What failed may have done half of it: what is in its files now is not what the agent knows.
             HookEvent::AfterTool if self.call.event_name == "PostToolUseFailure" => Ok(vec![]),
             HookEvent::AfterTool => Ok(self.after()),
-            HookEvent::SessionStart
-            | HookEvent::UserPrompt
-            | HookEvent::Stop
-            | HookEvent::SessionEnd
-            | HookEvent::Other => Ok(vec![]),
+            HookEvent::UserPrompt => Ok(at_work::has_work_again(self).into_iter().collect()),
+            HookEvent::SessionStart | HookEvent::Stop | HookEvent::SessionEnd | HookEvent::Other => {
+                Ok(vec![])
+            }
             HookEvent::SubagentStop => {
                 let ended = |agent| {
                     let cause = "its task is done".into();
@@ -178,6 +177,7 @@ impl<'a> Judged<'a> {
         let mut touches = touches(self.app, &self.cwd, &self.call.effects, self.by())?;
         if !is_own_tool {
             touches.extend(doubts(self.app, self.who, &self.cwd, &self.call.effects, self.by())?);
+            program_settings::check(self.app, &touches)?;
         }
         let (mut asks, mut wants) = (Vec::new(), Vec::new());
         for touch in &touches {
@@ -207,8 +207,8 @@ impl<'a> Judged<'a> {
         is_own_tool(self.call.tool.as_deref().unwrap_or_default())
     }
 
-    fn by(&self) -> By {
-        if self.call.runs_commands() { By::Command } else { By::Tool }
+    fn by(&self) -> TargetSource {
+        if self.call.runs_commands() { TargetSource::Command } else { TargetSource::Tool }
     }
 
     /// Whether what the call would write to is the agent's, or can be; refused if it is somebody else's.
@@ -231,13 +231,9 @@ impl<'a> Judged<'a> {
             return Ok(Ownership::Held);
         }
         if !locks.is_empty() {
-            return Err(Refusal::Locked {
-                path: touch.pattern.readable(),
-                also: vec![],
-                asked: vec![],
-                holders: locks.iter().map(|lock| lock.view(&world, now)).collect(),
-                waiting: world.locks.waits_overlapping(project, &touch.pattern).len(),
-            });
+            let holders = locks.iter().map(|lock| lock.view(&world, now)).collect();
+            let waiting = world.locks.waits_overlapping(project, &touch.pattern).len();
+            return Err(LockRefusal::locked(touch.pattern.readable(), holders, waiting));
         }
         let takes = self.app.config().guard.auto_lock.unwrap_or(true) && !touch.stays_unlocked;
         Ok(if takes { Ownership::ToTake } else { Ownership::ToAll })
@@ -272,7 +268,7 @@ impl<'a> Judged<'a> {
         asks
     }
 
-    fn ask(&self, asks: Vec<Ask>) -> Result<Plan<Spoken>, Failure> {
+    fn ask(&self, asks: Vec<Ask>) -> Result<Plan<HookReply>, Failure> {
         // The asks are the agent's, which the door does not know yet: they are decided here, at once.
         for ask in asks {
             match self.app.engine().ask(self.who, ask) {
@@ -288,7 +284,7 @@ impl<'a> Judged<'a> {
         Ok(Plan::Answer(self.spoken(Verdict::Allow { context: None })))
     }
 
-    pub(super) fn spoken(&self, verdict: Verdict) -> Spoken {
+    pub(super) fn spoken(&self, verdict: Verdict) -> HookReply {
         let mut proof = None;
         self.keep_account(&verdict);
         let verdict = match verdict {
@@ -313,11 +309,15 @@ impl<'a> Judged<'a> {
         self.said(verdict, proof)
     }
 
-    fn said(&self, verdict: Verdict, proof: Option<String>) -> Spoken {
+    fn said(&self, verdict: Verdict, proof: Option<String>) -> HookReply {
         self.free_clean_locks();
+        if self.call.event == HookEvent::Stop && verdict == (Verdict::Allow { context: None }) {
+            at_work::rests(self);
+        }
         let wording = self.app.wording_of(self.who);
-        let spoken = Spoken::of(verdict, wording, self.call.dialect, self.call.event, &self.call.event_name);
-        Spoken { proof, ..spoken }
+        let spoken =
+            HookReply::of(verdict, wording, self.call.dialect, self.call.event, &self.call.event_name);
+        HookReply { proof, ..spoken }
     }
 }
 
@@ -330,17 +330,17 @@ enum Ownership {
     ToAll,
 }
 
-impl Spoken {
+impl HookReply {
     pub(super) fn of(
         verdict: Verdict,
         wording: Wording,
         dialect: Dialect,
         event: HookEvent,
         name: &str,
-    ) -> Spoken {
+    ) -> HookReply {
         let verdict = verdict.map(|text| wording.spell(&text).into_owned());
-        let Said { stdout, stderr, exit } = verdict.said(dialect, event, name);
-        Spoken { stdout, stderr, exit, proof: None }
+        let HookOutput { stdout, stderr, exit } = verdict.said(dialect, event, name);
+        HookReply { stdout, stderr, exit, proof: None }
     }
 }
 
@@ -353,7 +353,7 @@ pub(super) fn words_of(no: &Refusal) -> String {
     format!("{no}\n{}", no.hint())
 }
 
-impl fmt::Display for Spoken {
+impl fmt::Display for HookReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.exit, &*self.stdout, &*self.stderr) {
             (0, "", "") => f.write_str("it may run"),

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::commit;
 use super::confine::locks_of_others;
 use super::payload::Payload;
-use super::targets::{By, touches};
-use super::tool::{self, Asks, Judged, Spoken};
+use super::targets::{TargetSource, touches};
+use super::tool::{self, Asks, HookReply, Judged};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -33,9 +33,9 @@ pub struct GuardWithGit {
 }
 
 impl Operation for GuardWithGit {
-    type Output = Spoken;
+    type Output = HookReply;
 
-    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Spoken>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<HookReply>, Failure> {
         tool::judge(app, caller, &self.payload, self.client.as_deref(), Asks::Git)
     }
 }
@@ -97,7 +97,7 @@ fn check_commit(judged: &Judged<'_>, commit: &GitCommit) -> Result<(), Failure> 
 fn named(judged: &Judged<'_>, commit: &GitCommit) -> Result<Vec<PathPattern>, Failure> {
     let meant = |target: &comity_guard::FileTarget| Write::new(target.clone(), WriteKind::Edit);
     let effects = Effects { writes: commit.paths.iter().map(meant).collect(), ..Effects::default() };
-    let touches = touches(judged.app, &judged.cwd, &effects, By::Command)?;
+    let touches = touches(judged.app, &judged.cwd, &effects, TargetSource::Command)?;
     // A name may be that of a directory.
     let both = touches.into_iter().flat_map(|touch| {
         let dir = touch

@@ -14,15 +14,18 @@ use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::inbox::ListInbox;
 
-/// Answer something that is waiting for you, such as p12 allow.
+/// What stands before the number of those that have one of their own.
+const NUMBERED: [&str; 5] = ["p", "plan", "d", "s-", "task"];
+
+/// Answer what is waiting for you, such as p12 allow.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerInbox {
-    /// Such as p12, or its line: 3
+    /// Such as p12, a task's id, or its line: 3
     pub entry: String,
     /// One of its answers, such as allow or reject
     pub answer: String,
-    /// The reason, for answers that take one
+    /// For answers that take one
     pub reason: Option<String>,
 }
 
@@ -41,6 +44,9 @@ impl Operation for AnswerInbox {
         let Some(answer) = entry.answers.iter().find(|answer| answer.answer == self.answer) else {
             let words: Vec<&str> = entry.answers.iter().map(|answer| answer.answer).collect();
             let problem = format!("{} can't be answered with {:?}", entry.entry, self.answer);
+            if words.is_empty() {
+                return Err(Refusal::bad_input(problem, entry.what).into());
+            }
             return Err(Refusal::bad_input(problem, format!("answer with: {}", words.join(", "))).into());
         };
         let mut input = answer.input.clone();
@@ -56,6 +62,10 @@ impl Operation for AnswerInbox {
             (None, "to") => {
                 return Err(Refusal::bad_input("it is not said to whom", &answer.command).into());
             }
+            (None, _) if answer.needs_reason => {
+                let problem = format!("{} needs a reason", answer.answer);
+                return Err(Refusal::bad_input(problem, format!("say it: {}", answer.command)).into());
+            }
             (None, _) => {}
         }
         Ok(Plan::Instead { operation: answer.operation, input })
@@ -67,11 +77,13 @@ impl AnswerInbox {
     fn meant(&self, app: &Application, caller: &Caller) -> Result<InboxEntry, Refusal> {
         let place = app.projects().place(caller).ok();
         let (now, world) = (app.engine().now(), app.engine().world());
-        let items = inbox::waiting_for(&world, caller.who);
-        let entries = items
-            .iter()
-            .map(|item| InboxEntry::of(item, &world, (caller.who, place.as_ref()), now))
-            .collect::<Vec<_>>();
+        let items = inbox::waiting_at(&world, &caller.asker());
+        let entries = InboxEntry::first((&items, usize::MAX), &world, (caller.who, place.as_ref()), now);
+        let merges = app.open_merges().of(caller.who, &world);
+        let entries: Vec<InboxEntry> = entries
+            .into_iter()
+            .chain(merges.iter().map(|merge| InboxEntry::of_merge(merge, &world)))
+            .collect();
         let is_number = !self.entry.is_empty() && self.entry.bytes().all(|byte| byte.is_ascii_digit());
         let mut meant: Vec<InboxEntry> = match is_number {
             true => self.by_number(app, caller, entries)?,
@@ -87,12 +99,14 @@ impl AnswerInbox {
         }
     }
 
-    /// What is called that in the list, or else the task with that id.
+    /// What is called that in the list, or else the task with that number or id.
     fn by_name(&self, entries: Vec<InboxEntry>) -> Vec<InboxEntry> {
         let name = self.entry.as_str();
         let (named, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.entry == name);
         let is_task = |entry: &InboxEntry| {
-            entry.entry.starts_with("task") && entry.answers.iter().any(|answer| answer.input["id"] == name)
+            entry.number.as_deref().is_some_and(|number| {
+                number == name || entry.answers.iter().any(|answer| answer.input["id"] == name)
+            })
         };
         if named.is_empty() { others.into_iter().filter(is_task).collect() } else { named }
     }
@@ -108,7 +122,9 @@ impl AnswerInbox {
         let number = self.entry.as_str();
         let line = number.parse().ok().and_then(|line| app.shown_lists().line(caller, line));
         let is_numbered = |entry: &InboxEntry| {
-            entry.kind != "orphan" && entry.entry.trim_start_matches(|c: char| !c.is_ascii_digit()) == number
+            let own = entry.number.as_deref().unwrap_or(&entry.entry);
+            NUMBERED.contains(&own.trim_end_matches(|c: char| c.is_ascii_digit()))
+                && own.trim_start_matches(|c: char| !c.is_ascii_digit()) == number
         };
         let Some(line) = line else { return Ok(entries.into_iter().filter(is_numbered).collect()) };
         if !entries.iter().any(|entry| shown(entry) == line) {

@@ -4,24 +4,29 @@ use comity_core::display::{counted, visible};
 use comity_core::inbox::InboxItem;
 use comity_core::next_call::{Argument, NextCall};
 use comity_core::pools::PoolKind;
-use comity_core::tasks::Task;
 use comity_core::{Principal, Timestamp, World};
 use serde_json::{Value, json};
 
+use super::about::{blocks, project};
+use super::names::{name_in_list, names_in_list};
 use super::{InboxAnswer, InboxEntry};
-use crate::catalog::name_of;
+use crate::catalog::entry_of;
+use crate::open_merges::OpenMerge;
 use crate::operation::Operation;
 use crate::operations::control::{ApproveShutdown, RejectShutdown};
 use crate::operations::decisions::{ConfirmDecision, RejectDecision};
 use crate::operations::locks::{Adopt, Release, Rescue, named_from};
 use crate::operations::mail::{Next, ReadMail};
+use crate::operations::people::ShowNewPlaces;
 use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, RejectPlan};
 use crate::operations::pools::LeaseGrant;
+use crate::operations::runs::{DismissRun, RestartRun};
 use crate::operations::tabs::GrantTabSpace;
 use crate::operations::tasks::{
     TaskAccept, TaskAssign, TaskCancel, TaskClaim, TaskRetry, TaskSendBack, TaskSkip, TaskStart,
 };
 use crate::operations::teams::Admit;
+use crate::operations::worktrees::WorktreeMerge;
 use crate::projects::PathBase;
 
 /// Whether an answer is given with a reason.
@@ -43,7 +48,9 @@ struct AnswerBy {
 }
 
 fn by<O: Operation>(answer: &'static str, input: Value, reason: ReasonField) -> AnswerBy {
-    AnswerBy { answer, operation: name_of::<O>(), input, reason }
+    let entry = entry_of::<O>();
+    debug_assert!(entry.answers.is_none_or(|(_, word)| word == answer), "the catalog has another word");
+    AnswerBy { answer, operation: entry.name, input, reason }
 }
 
 impl AnswerBy {
@@ -60,7 +67,7 @@ impl AnswerBy {
         let placeholder = if reason == "to" { "AGENT" } else { "REASON" };
         arguments.extend(is_needed.then(|| (reason, placeholder.into())));
         let command = NextCall::of(operation, arguments).answering(entry, answer).to_string();
-        InboxAnswer { answer, command, operation, input, reason }
+        InboxAnswer { answer, command, operation, input, reason, needs_reason: is_needed }
     }
 }
 
@@ -76,19 +83,58 @@ fn argument(value: &Value) -> Argument {
 }
 
 impl InboxEntry {
+    /// The first entries of a list; what is not shown counts, too, when two are called the same.
+    pub(crate) fn first(
+        (items, limit): (&[InboxItem<'_>], usize),
+        world: &World,
+        (who, place): (Principal, Option<&PathBase>),
+        now: Timestamp,
+    ) -> Vec<InboxEntry> {
+        let names = names_in_list(items, world, who);
+        let named = items.iter().zip(names).take(limit);
+        named.map(|(item, name)| InboxEntry::named(name, item, world, (who, place), now)).collect()
+    }
+
     pub(crate) fn of(
         item: &InboxItem<'_>,
         world: &World,
         (who, place): (Principal, Option<&PathBase>),
         now: Timestamp,
     ) -> InboxEntry {
+        InboxEntry::named(name_in_list(item, world, who), item, world, (who, place), now)
+    }
+
+    /// A merge that has to go on.
+    pub(crate) fn of_merge(merge: &OpenMerge, world: &World) -> InboxEntry {
+        let entry = visible(&merge.entry).into_owned();
+        let again = merge.again.as_ref();
+        let again =
+            again.map(|slug| by::<WorktreeMerge>("merge", json!({ "slug": slug }), ReasonField::None));
+        InboxEntry {
+            number: None,
+            kind: "merge",
+            what: visible(&merge.what).into_owned(),
+            age_ms: u64::try_from(crate::clock::wall_ms() - merge.since_ms).unwrap_or(0),
+            blocks: None,
+            project: world.projects.get(&merge.project).map(|project| project.name().to_owned()),
+            answers: again.into_iter().map(|answer| answer.of_entry(&entry)).collect(),
+            entry,
+        }
+    }
+
+    fn named(
+        entry: String,
+        item: &InboxItem<'_>,
+        world: &World,
+        (who, place): (Principal, Option<&PathBase>),
+        now: Timestamp,
+    ) -> InboxEntry {
         let name = |who: Principal| visible(&world.name_of(who)).into_owned();
-        let (entry, kind, what, answers) = match item {
+        let (kind, what, answers) = match item {
             InboxItem::Shutdown(shutdown) => {
                 let request = who.agent().and_then(|agent| world.shutdowns.of(agent));
                 let id = request.map(|(id, _)| id.to_string()).unwrap_or_default();
                 (
-                    format!("s-{id}"),
                     "shutdown",
                     format!("{} asks you to end", name(shutdown.by)),
                     vec![
@@ -101,7 +147,6 @@ impl InboxEntry {
                 let id = request.id.0;
                 let asker = name(Principal::Agent(request.asker));
                 (
-                    format!("p{id}"),
                     "permission",
                     format!(
                         "{asker} asks for {}: {}",
@@ -117,7 +162,6 @@ impl InboxEntry {
             InboxItem::Plan(plan) => {
                 let id = plan.id.0;
                 (
-                    format!("plan{id}"),
                     "plan",
                     format!("{} submitted {}", name(Principal::Agent(plan.asker)), visible(&plan.file)),
                     vec![
@@ -126,6 +170,17 @@ impl InboxEntry {
                     ],
                 )
             }
+            InboxItem::NewPlaces { acts, last } => (
+                "places",
+                match acts {
+                    1 => format!(
+                        "somebody acted as you from a new place ({}); was it you?",
+                        last.origin.lineage
+                    ),
+                    _ => format!("{acts} things were done as you from new places; was it you?"),
+                },
+                vec![by::<ShowNewPlaces>("look", json!({}), ReasonField::None)],
+            ),
             InboxItem::Orphan(lock) => {
                 let path = lock.wanted.pattern.to_string();
                 let named = named_from(place, world, lock.wanted.project, &lock.wanted.pattern);
@@ -137,7 +192,6 @@ impl InboxEntry {
                 let what = format!("{} left uncommitted work {files}", world.name_of(lock.holder));
                 let input = json!({ "paths": [named] });
                 (
-                    visible(&path).into_owned(),
                     "orphan",
                     visible(&what).into_owned(),
                     vec![
@@ -147,11 +201,21 @@ impl InboxEntry {
                     ],
                 )
             }
+            InboxItem::LockWanted { lock, by: waiter } => {
+                let named = named_from(place, world, lock.wanted.project, &lock.wanted.pattern);
+                let what =
+                    format!("{} waits for your lock on {}", world.name_of(waiter.who), lock.wanted.pattern);
+                let input = json!({ "paths": [named] });
+                (
+                    "lock_wanted",
+                    visible(&what).into_owned(),
+                    vec![by::<Release>("release", input, ReasonField::None)],
+                )
+            }
             InboxItem::Death(task) => {
                 let id = &*task.id;
                 let worker = task.left().map(|last| name(last.by)).unwrap_or_default();
                 (
-                    format!("task{}", task.number),
                     "death",
                     format!(
                         "{worker} ended over {}, and nobody has it: {}",
@@ -164,10 +228,17 @@ impl InboxEntry {
                     ],
                 )
             }
+            InboxItem::GaveUp(run) => (
+                "gave_up",
+                format!("{}: {}", visible(&run.spec.name), visible(&run.state.to_string())),
+                vec![
+                    by::<RestartRun>("restart", json!({ "agent": run.id.to_string() }), ReasonField::None),
+                    by::<DismissRun>("dismiss", json!({ "agent": run.id.to_string() }), ReasonField::None),
+                ],
+            ),
             InboxItem::Review(task) => {
                 let id = &*task.id;
                 (
-                    format!("task{}", task.number),
                     "review",
                     format!("{} waits for review: {}", visible(id), visible(&task.brief.title)),
                     vec![
@@ -179,7 +250,6 @@ impl InboxEntry {
             InboxItem::Failed(task) => {
                 let id = &*task.id;
                 (
-                    format!("task{}", task.number),
                     "failed",
                     format!("{} failed: {}", visible(id), visible(&task.brief.title)),
                     vec![
@@ -200,17 +270,11 @@ impl InboxEntry {
                         by::<LeaseGrant>("grant", json!({ "pool": &*pool.name }), ReasonField::None)
                     }
                 };
-                (
-                    format!("space-{}", visible(&pool.name)),
-                    "space",
-                    format!("{} needs a {noun}{of}; you have {own}", name(first.who)),
-                    vec![grant],
-                )
+                ("space", format!("{} needs a {noun}{of}; you have {own}", name(first.who)), vec![grant])
             }
             InboxItem::Decision(decision) => {
                 let id = decision.id.to_string();
                 (
-                    id.clone(),
                     "decision",
                     format!("{} decided: {}", name(decision.by), visible(&decision.title)),
                     vec![
@@ -223,7 +287,6 @@ impl InboxEntry {
                 let (agent, team) =
                     (&*agent.profile.name, agent.profile.wished_team.as_deref().unwrap_or_default());
                 (
-                    format!("join-{}", visible(agent)),
                     "wish",
                     format!("{} would like to join the team {}", visible(agent), visible(team)),
                     vec![by::<Admit>("admit", json!({ "agent": agent, "team": team }), ReasonField::None)],
@@ -237,12 +300,11 @@ impl InboxEntry {
                     Some(_) => by::<Next>("read", json!({}), ReasonField::None),
                     None => by::<ReadMail>("read", json!({}), ReasonField::None),
                 };
-                ("mail".to_owned(), "mail", format!("{} unread", counts.join(" and ")), vec![read])
+                ("mail", format!("{} unread", counts.join(" and ")), vec![read])
             }
             InboxItem::Task(task) => {
                 let id = &*task.id;
                 (
-                    format!("task{}", task.number),
                     "task",
                     format!("{} is yours: {}", visible(id), visible(&task.brief.title)),
                     vec![by::<TaskStart>("start", json!({ "id": id }), ReasonField::None)],
@@ -251,7 +313,6 @@ impl InboxEntry {
             InboxItem::Ready(task) => {
                 let id = &*task.id;
                 (
-                    format!("task{}", task.number),
                     "ready",
                     format!("{} is ready and nobody's: {}", visible(id), visible(&task.brief.title)),
                     vec![
@@ -263,45 +324,20 @@ impl InboxEntry {
         };
         let answers = answers.into_iter().map(|answer: AnswerBy| answer.of_entry(&entry)).collect();
         let (blocks, project) = (blocks(item, world), project(item, world));
-        InboxEntry { entry, kind, what, age_ms: now.since(item.since()).0, blocks, project, answers }
-    }
-}
-
-/// What waits for the answer.
-fn blocks(item: &InboxItem<'_>, world: &World) -> Option<String> {
-    let behind = |task: &Task| match world.tasks.after(task).count() {
-        0 => None,
-        waiting => Some(counted(waiting, "task")),
-    };
-    match item {
-        InboxItem::Permission(request) => Some(world.name_of(Principal::Agent(request.asker))),
-        InboxItem::Plan(plan) => Some(world.name_of(Principal::Agent(plan.asker))),
-        InboxItem::Orphan(lock) => {
-            match world.locks.waits_overlapping(lock.wanted.project, &lock.wanted.pattern).len() {
-                0 => None,
-                waiting => Some(format!("{waiting} waiting")),
+        let age_ms = match item {
+            InboxItem::NewPlaces { last, .. } => {
+                u64::try_from(crate::clock::wall_ms() - last.wall_ms).unwrap_or(0)
             }
-        }
-        InboxItem::Review(task) | InboxItem::Failed(task) | InboxItem::Death(task) => behind(task),
-        InboxItem::Space { first, .. } => Some(world.name_of(first.who)),
-        InboxItem::Shutdown(_)
-        | InboxItem::Decision(_)
-        | InboxItem::Wish(_)
-        | InboxItem::Mail { .. }
-        | InboxItem::Task(_)
-        | InboxItem::Ready(_) => None,
+            _ => now.since(item.since()).0,
+        };
+        let number = match item {
+            InboxItem::Death(task)
+            | InboxItem::Review(task)
+            | InboxItem::Failed(task)
+            | InboxItem::Task(task)
+            | InboxItem::Ready(task) => Some(format!("task{}", task.number)),
+            _ => None,
+        };
+        InboxEntry { entry, number, kind, what, age_ms, blocks, project, answers }
     }
-}
-
-fn project(item: &InboxItem<'_>, world: &World) -> Option<String> {
-    let id = match item {
-        InboxItem::Orphan(lock) => lock.wanted.project,
-        InboxItem::Review(task)
-        | InboxItem::Failed(task)
-        | InboxItem::Death(task)
-        | InboxItem::Task(task)
-        | InboxItem::Ready(task) => task.project,
-        _ => return None,
-    };
-    world.projects.get(&id).map(|project| project.name().to_owned())
 }

@@ -39,11 +39,18 @@ impl Operation for ListInbox {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<InboxList>, Failure> {
         let place = app.projects().place(caller).ok();
+        if let Some(place) = &place {
+            app.waiting_merges(place.project(), place.repository().common_dir());
+        }
         let (now, world) = (app.engine().now(), app.engine().world());
-        let items = inbox::waiting_for(&world, caller.who);
-        let shown = items.iter().take(self.limit.unwrap_or(SHOWN));
-        let entries: Vec<InboxEntry> =
-            shown.map(|item| InboxEntry::of(item, &world, (caller.who, place.as_ref()), now)).collect();
+        let items = inbox::waiting_at(&world, &caller.asker());
+        let limit = self.limit.unwrap_or(SHOWN);
+        let mut entries = InboxEntry::first((&items, limit), &world, (caller.who, place.as_ref()), now);
+        let merges = app.open_merges().of(caller.who, &world);
+        let decisions = items.iter().take_while(|item| item.needs_decision()).count().min(entries.len());
+        entries.splice(decisions..decisions, merges.iter().map(|merge| InboxEntry::of_merge(merge, &world)));
+        entries.truncate(limit);
+        let count = items.len() + merges.len();
         // Whoever only counts has seen no list.
         if self.limit != Some(0) {
             app.shown_lists().remember(caller, &entries);
@@ -52,7 +59,7 @@ impl Operation for ListInbox {
             Principal::Agent(_) => world.name_of(caller.who),
             Principal::Human | Principal::System | Principal::Nobody => caller.who.to_string(),
         };
-        Ok(Plan::Answer(InboxList { entries, count: items.len(), whose }))
+        Ok(Plan::Answer(InboxList { entries, count, whose }))
     }
 }
 

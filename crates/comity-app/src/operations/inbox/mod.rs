@@ -1,8 +1,10 @@
 //! The inbox: what waits for the caller, whatever feature it is of, and how each is answered.
 
+mod about;
 mod answer;
 mod entry;
 mod list;
+mod names;
 mod shown;
 
 use std::fmt;
@@ -24,7 +26,7 @@ pub(crate) const GROUPS: &[Group] = &[("inbox", "What is waiting for you, and ho
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                             GET,  "/api/inbox").examples(&["inbox", "inbox p12 allow", "inbox 3 allow"]),
+    CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                             GET,  "/api/inbox").long().examples(&["inbox", "inbox p12 allow", "inbox 3 allow"]),
     CatalogEntry::of::<AnswerInbox>("inbox_answer", "inbox answer <entry> <answer> <reason>", POST, "/api/inbox/{entry}").changes().long().keeps_answer().for_agents().tool("answer"),
 ];
 
@@ -33,7 +35,10 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
 pub struct InboxEntry {
     /// Its name in the list, which stays the same while it waits.
     pub entry: String,
-    /// shutdown, permission, plan, orphan, death, review, failed, space, decision, wish, mail, task (yours) or ready (nobody's).
+    /// Another name that is taken for it.
+    #[serde(skip)]
+    pub(crate) number: Option<String>,
+    /// shutdown, permission, plan, places, merge, orphan, death, review, failed, lock_wanted, space, decision, wish, mail, task (yours) or ready (nobody's).
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// What it is, in a sentence.
@@ -49,7 +54,7 @@ pub struct InboxEntry {
     pub answers: Vec<InboxAnswer>,
 }
 
-/// One answer.
+/// An answer that the entry takes, and the call that gives it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InboxAnswer {
     pub answer: &'static str,
@@ -61,6 +66,8 @@ pub struct InboxAnswer {
     /// The field of that input for a reason; empty if it takes none.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub reason: &'static str,
+    #[serde(skip)]
+    pub(crate) needs_reason: bool,
 }
 
 /// `p12  2m  ann asks for Bash: cargo publish  (blocks ann)`, and below it the answers.
@@ -70,7 +77,7 @@ impl fmt::Display for InboxEntry {
         if let Some(project) = &self.project {
             write!(f, "  in {}", visible(project))?;
         }
-        write!(f, "  ({} ago", Millis(self.age_ms))?;
+        write!(f, "  ({}", Millis(self.age_ms).ago())?;
         if let Some(blocks) = &self.blocks {
             write!(f, ", blocks {}", visible(blocks))?;
         }

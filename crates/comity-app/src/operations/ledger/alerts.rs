@@ -72,7 +72,7 @@ impl Operation for ListAlerts {
                 format!("{adopt}, {hand_over}, {rescue} (put it aside), or {release}")
             },
         });
-        let items = inbox::waiting_for(&world, caller.who);
+        let items = inbox::waiting_at(&world, &caller.asker());
         let own = items.iter().filter(|item| item.needs_decision() && !matches!(item, InboxItem::Orphan(_)));
         let own = own.map(|item| Alert::of(InboxEntry::of(item, &world, (caller.who, place.as_ref()), now)));
         Ok(Plan::Answer(Alerts { alerts: left.chain(own).collect(), inbox: items.len() }))

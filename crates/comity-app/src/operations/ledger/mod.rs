@@ -10,8 +10,8 @@ mod verify;
 
 pub use alerts::ListAlerts;
 pub(in crate::operations) use of_agent::{is_join_of, newest_records};
-pub use read::ReadLog;
 pub(in crate::operations) use read::known_agent;
+pub use read::{CANARY, ReadLog};
 pub use replay::Replay;
 pub use summary::Summarize;
 pub use verify::Verify;
@@ -28,7 +28,7 @@ pub(crate) const GROUPS: &[Group] = &[("log", "What happened")];
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<ReadLog>(   calls::LOG,   "log",        GET, "/api/coordination/activity").long().at_terminal(AtTerminal::ReadsPages).also(&["logs"]).examples(&["log --since 10m --agent ann", "log --type lock_acquired --limit 20", "log --follow"]),
+    CatalogEntry::of::<ReadLog>(   calls::LOG,   "log",        GET, "/api/coordination/activity").long().at_terminal(AtTerminal::ReadsPages).examples(&["log --since 10m --agent ann", "log --type lock_acquired --limit 20", "log --follow"]),
     CatalogEntry::of::<Replay>(    "log_replay", "log replay", GET, "/api/log/replay")           .long().examples(&["log replay --at 14:06", "log replay --at \"10 minutes ago\""]),
     CatalogEntry::of::<Verify>(    "log_verify", "log verify", GET, "/api/log/verify")           .long(),
     CatalogEntry::of::<Summarize>( "summary",    "summary",    GET, "/api/coordination/summary").watched(),
@@ -53,9 +53,6 @@ fn moment(text: &str) -> Result<Moment, Refusal> {
     if let Ok(span) = in_short(ago).parse::<Span>() {
         return Ok(Moment::Wall(now - i64::try_from(span.0.0).unwrap_or(now)));
     }
-    if let Some(at) = text.parse().ok().and_then(|time| latest(time, now)) {
-        return Ok(Moment::Wall(at));
-    }
     if let Ok(at) = text.parse::<jiff::Timestamp>() {
         return Ok(Moment::Wall(at.as_millisecond()));
     }
@@ -63,8 +60,10 @@ fn moment(text: &str) -> Result<Moment, Refusal> {
         .parse::<jiff::civil::DateTime>()
         .ok()
         .and_then(|at| at.to_zoned(jiff::tz::TimeZone::system()).ok());
-    match local {
-        Some(at) => Ok(Moment::Wall(at.timestamp().as_millisecond())),
+    // A time of the day last: a date and a time would be read as one, too.
+    let time = || text.parse().ok().and_then(|time| latest(time, now));
+    match local.map(|at| at.timestamp().as_millisecond()).or_else(time) {
+        Some(at) => Ok(Moment::Wall(at)),
         None => Err(Refusal::bad_input(
             format!("can't read {text:?} as a time"),
             "try 14:06, \"10 minutes ago\", 10m, 2026-11-16T14:06 or the number of a log entry",
@@ -105,7 +104,13 @@ mod tests {
         assert_eq!(moment("1234"), Ok(Moment::Seq(1234)));
         assert_eq!(moment("1970-01-01T00:00:01Z"), Ok(Moment::Wall(1_000)));
         assert!(matches!(moment("10m"), Ok(Moment::Wall(_))));
-        assert!(matches!(moment("2026-11-15 10:00"), Ok(Moment::Wall(_))));
+        let [Ok(Moment::Wall(ten)), Ok(Moment::Wall(noon))] =
+            ["2020-02-03 10:00", "2020-02-03T12:00"].map(moment)
+        else {
+            panic!("dates with a time")
+        };
+        assert_eq!(noon - ten, 2 * 3_600_000);
+        assert!((1_580_600_000_000..1_580_800_000_000).contains(&noon), "that day, and not today: {noon}");
         assert!(moment("yesterday-ish").is_err());
         let now = crate::clock::wall_ms();
         for ago in ["10 minutes ago", "10m ago", "10 min ago", "600 seconds ago", "600s"] {

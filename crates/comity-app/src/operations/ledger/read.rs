@@ -1,6 +1,6 @@
 //! Reads the ledger.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::path::Path;
 
@@ -105,13 +105,22 @@ impl Operation for ReadLog {
                 backwards(app, end, room, &filter)?
             }
         };
+        let places = self.all_projects.then(|| AgentProjects::known(app));
         let world = app.engine().world();
-        let entries: Vec<Entry> =
-            found.records.iter().map(|record| Entry::of(record, &world, caller.who)).collect();
+        let project = |record: &Record| {
+            let project = world.projects.get(&places.as_ref()?.of(record)?)?;
+            Some(project.name().to_owned())
+        };
+        let entry =
+            |record: &Record| Entry { project: project(record), ..Entry::of(record, &world, caller.who) };
+        let entries: Vec<Entry> = found.records.iter().map(entry).collect();
         let cursor = entries.last().map_or(self.after.unwrap_or(head), |last| last.seq);
         Ok(Plan::Answer(LogPage { entries, cursor, head, more: found.is_cut, _permit: permit }))
     }
 }
+
+/// How the names of agents begin that try whether a guard works, and are gone at once.
+pub const CANARY: &str = "canary-of-init-";
 
 static READERS: Semaphore = Semaphore::new(AT_A_TIME);
 
@@ -119,6 +128,8 @@ struct Filter {
     agent: Option<comity_core::AgentId>,
     kind: Option<String>,
     hides_housekeeping: bool,
+    /// Agents that only tried the guards: they keep the house, too.
+    canaries: HashSet<AgentId>,
     project: Option<ProjectFilter>,
     since: Option<Moment>,
 }
@@ -139,17 +150,29 @@ impl Filter {
         let hides_housekeeping = !asked.all && kind.is_none() && asked.after.is_none();
         let is_of_one = agent.is_none() && asked.after.is_none();
         let project = is_of_one.then(|| app.projects().scope(caller, asked.all_projects)).flatten();
-        let project = project.map(|project| ProjectFilter::of(project, app));
-        Ok(Filter { agent, kind, hides_housekeeping, project, since })
+        let project = project.map(|project| ProjectFilter { project, places: AgentProjects::known(app) });
+        let world = app.engine().world();
+        let is_canary = |agent: &&comity_core::agents::Agent| agent.profile.name.starts_with(CANARY);
+        let canaries = match hides_housekeeping && agent.is_none() {
+            true => world.agents.iter().filter(is_canary).map(|agent| agent.id).collect(),
+            false => HashSet::new(),
+        };
+        Ok(Filter { agent, kind, hides_housekeeping, canaries, project, since })
     }
 
     fn takes(&self, record: &Record) -> bool {
         let kind = record.event.kind();
         self.agent.is_none_or(|agent| record.concerns_agent(agent))
-            && self.kind.as_deref().is_none_or(|wanted| event::is_type(wanted, (kind.action, kind.stream)))
-            && !(self.hides_housekeeping && event::is_housekeeping(kind.action))
+            && self.kind.as_deref().is_none_or(|wanted| kind.is_called(wanted))
+            && !(self.hides_housekeeping && kind.is_housekeeping)
+            && !self.is_of_canary(record)
             && !self.is_before(record)
             && self.project.as_ref().is_none_or(|project| project.takes(record))
+    }
+
+    fn is_of_canary(&self, record: &Record) -> bool {
+        !self.canaries.is_empty()
+            && record.by.agent().into_iter().chain(record.concerned()).any(|id| self.canaries.contains(&id))
     }
 
     fn is_before(&self, record: &Record) -> bool {
@@ -164,12 +187,20 @@ impl Filter {
 /// Leaves out what is known to have happened in another repository.
 struct ProjectFilter {
     project: ProjectId,
-    /// Where agents work.
-    agents: HashMap<AgentId, ProjectId>,
+    places: AgentProjects,
 }
 
 impl ProjectFilter {
-    fn of(project: ProjectId, app: &Application) -> ProjectFilter {
+    fn takes(&self, record: &Record) -> bool {
+        self.places.of(record).is_none_or(|place| place == self.project)
+    }
+}
+
+/// Where agents work.
+struct AgentProjects(HashMap<AgentId, ProjectId>);
+
+impl AgentProjects {
+    fn known(app: &Application) -> AgentProjects {
         let world = app.engine().world();
         let mut places: HashMap<&str, Option<ProjectId>> = HashMap::new();
         let mut agents = HashMap::new();
@@ -180,13 +211,15 @@ impl ProjectFilter {
                 .or_insert_with(|| app.projects().at(Path::new(cwd)).ok().map(|place| place.project()));
             place.map(|place| agents.insert(agent.id, place));
         }
-        ProjectFilter { project, agents }
+        AgentProjects(agents)
     }
 
-    fn takes(&self, record: &Record) -> bool {
+    /// The repository in which something happened: the one that it names, else that of whoever did it or whom it concerns.
+    fn of(&self, record: &Record) -> Option<ProjectId> {
         let named = serde_json::to_value(&record.event).ok().and_then(|event| named_project(&event));
-        let place = named.or_else(|| self.agents.get(&record.by.agent()?).copied());
-        place.is_none_or(|place| place == self.project)
+        let doer = || self.0.get(&record.by.agent()?).copied();
+        let concerned = || record.concerned().iter().find_map(|agent| self.0.get(agent).copied());
+        named.or_else(doer).or_else(concerned)
     }
 }
 

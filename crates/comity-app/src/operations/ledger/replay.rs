@@ -2,15 +2,17 @@
 
 use std::fmt;
 
-use comity_core::World;
 use comity_core::display::counted;
 use comity_core::world::Timeouts;
+use comity_core::{Refusal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::facts::{WorldDiff, WorldFact, facts_of, in_columns};
 use super::{Moment, moment};
 use crate::application::Application;
+use crate::clock::wall_ms as wall_now;
+use crate::ledger::date;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::LockView;
 
@@ -82,7 +84,15 @@ pub(crate) fn state_hash(world: &World) -> String {
 fn world_at(app: &Application, moment: Moment) -> Result<World, Failure> {
     let head = app.engine().world().head;
     let seq = match moment {
-        Moment::Seq(seq) => seq.min(head),
+        Moment::Seq(seq) if seq > head => {
+            let problem = format!("there is no entry {seq} yet: the newest is {head}");
+            return Err(Refusal::bad_input(problem, "ask for one that there is").into());
+        }
+        Moment::Seq(seq) => seq,
+        Moment::Wall(wall_ms) if wall_ms > wall_now() => {
+            let problem = format!("{} is in the future", date(wall_ms));
+            return Err(Refusal::bad_input(problem, "ask for a moment that has been").into());
+        }
         Moment::Wall(wall_ms) => last_before(app, wall_ms, head)?,
     };
     let reader = app.reader()?;
@@ -92,7 +102,7 @@ fn world_at(app: &Application, moment: Moment) -> Result<World, Failure> {
         let left = usize::try_from(seq - world.head).unwrap_or(PAGE).min(PAGE);
         let page = reader.read(world.head, left).map_err(Failure::Fault)?;
         if page.first().is_none_or(|record| record.seq != world.head + 1) {
-            return Err(comity_core::Refusal::NotFound {
+            return Err(Refusal::NotFound {
                 problem: format!("the log before entry {seq} is no longer kept"),
                 hint: "ask for a later time".into(),
             }

@@ -1,10 +1,13 @@
 //! Sums up what there is.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use comity_core::display::counted;
+use comity_core::event::is_housekeeping;
 use comity_core::locks::Hold;
+use comity_core::table::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +67,27 @@ impl fmt::Display for Summary {
         let Summary { agents, locks, orphaned, waits, entries, .. } = self;
         let (agents, locks) = (counted(*agents, "agent"), counted(*locks, "lock"));
         write!(f, "{agents}, {locks} ({orphaned} orphaned), {waits} waiting, {entries} entries")?;
-        self.recent.iter().try_for_each(|(action, count)| write!(f, "\n{count:>8}  {action}"))
+        if self.recent.is_empty() {
+            return Ok(());
+        }
+        f.write_str("\n\n")?;
+        f.write_str(&table(&["WHAT", "HOW OFTEN LATELY"], &self.rows()))
+    }
+}
+
+impl Summary {
+    /// One row for each feature: `lock`, `acquired 12, released 11`. Housekeeping is left out.
+    fn rows(&self) -> Vec<Vec<String>> {
+        let mut groups: BTreeMap<&str, Vec<(String, u64)>> = BTreeMap::new();
+        for (action, count) in self.recent.iter().filter(|(action, _)| !is_housekeeping(action)) {
+            let (group, rest) = action.split_once('_').unwrap_or((action, "happened"));
+            groups.entry(group).or_default().push((rest.replace('_', " "), *count));
+        }
+        let row = |(group, mut counts): (&str, Vec<(String, u64)>)| {
+            counts.sort_by_key(|(_, count)| Reverse(*count));
+            let counts: Vec<String> = counts.iter().map(|(what, count)| format!("{what} {count}")).collect();
+            vec![group.to_owned(), counts.join(", ")]
+        };
+        groups.into_iter().map(row).collect()
     }
 }

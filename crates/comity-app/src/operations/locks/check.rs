@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use comity_core::Refusal;
 use comity_core::limits::HOLDERS_SHOWN_MAX;
-use comity_core::locks::{LockMode, conflicts};
+use comity_core::locks::{LockMode, LockRefusal, conflicts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +11,7 @@ use super::keeps_out;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Ask whether you may edit a path right now. If not, you hear who locked it and why.
+/// Ask whether you may edit a path now; if not, who locked it and why.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
@@ -44,14 +43,9 @@ impl Operation for Check {
             let yours = world.locks.own(caller.who, project, &pattern).is_some();
             return Ok(Plan::Answer(Free { path: pattern.readable(), yours }));
         }
-        Err(Refusal::Locked {
-            path: pattern.readable(),
-            also: vec![],
-            asked: vec![],
-            holders: locks.iter().map(|lock| lock.view(&world, now)).collect(),
-            waiting: world.locks.waits_overlapping(project, &pattern).len(),
-        }
-        .into())
+        let holders = locks.iter().map(|lock| lock.view(&world, now)).collect();
+        let waiting = world.locks.waits_overlapping(project, &pattern).len();
+        Err(LockRefusal::locked(pattern.readable(), holders, waiting).into())
     }
 }
 

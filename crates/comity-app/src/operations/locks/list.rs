@@ -20,7 +20,7 @@ use crate::projects::in_project;
 /// Locks that one answer shows.
 const SHOWN_MAX: usize = 1_000;
 
-/// List what is locked here, by whom, why and until when, and who is waiting.
+/// List what is locked here, by whom, why and until when, and who waits.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListLocks {

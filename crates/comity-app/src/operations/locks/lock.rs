@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use comity_core::locks::{Hold, LockAsk, LockEvent, LockMode, Wanted};
+use comity_core::locks::{Hold, LockAsk, LockEvent, LockMode, LockRefusal, Wanted};
 use comity_core::{Ask, Event, Millis, PathPattern, Principal, Refusal, Timestamp, World, limits};
 use comity_git::WorktreeFilter;
 use schemars::JsonSchema;
@@ -21,17 +21,17 @@ use crate::span::Span;
 const CHANGED_MAX: usize = 8;
 const LOOK_MAX: Duration = Duration::from_secs(2);
 
-/// Lock paths so that nobody else edits them. All or none; asking again renews.
+/// Lock paths so that nobody else edits them: all or none.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
-    /// Files, directories or globs such as src/**/*.rs
+    /// Files, directories, globs (src/**/*.rs)
     #[serde(alias = "filePath", deserialize_with = "one_or_many")]
     pub paths: Vec<String>,
-    /// Others may share it too, and nobody may edit
+    /// Others may share it; nobody may edit
     #[serde(default)]
     pub shared: bool,
-    /// What you are doing, so that others know
+    /// What you are doing
     pub reason: Option<String>,
     /// How long it lasts without a sign of life (5m)
     #[serde(alias = "ttlSeconds")]
@@ -39,7 +39,7 @@ pub struct Lock {
     /// Let the agents below you write there, too
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_children: bool,
-    /// Wait in line up to this long (e.g. 30s)
+    /// Wait up to this long (30s)
     pub wait: Option<Span>,
 }
 
@@ -154,7 +154,7 @@ fn grant(who: Principal, events: &[Event], world: &World, now: Timestamp) -> Res
             let now_held = wanted.map(|wanted| world.locks.overlapping(wanted.project, &wanted.pattern));
             let others = now_held.into_iter().flatten().filter(|lock| lock.holder != who);
             let holders = others.take(limits::HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, now)).collect();
-            return Err(Refusal::StaleFence { path, holders });
+            return Err(Refusal::Lock(LockRefusal::StaleFence { path, holders }));
         };
         locks.push(LockView::of(lock, world, now));
     }

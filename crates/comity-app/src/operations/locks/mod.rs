@@ -98,7 +98,7 @@ impl LockView {
             age_ms: seen.age_ms.0,
             expires_in_ms: seen.expires_in_ms.map(|left| left.0),
             project: project_name(world, lock.wanted.project),
-            waiting: world.locks.waits_overlapping(lock.wanted.project, &lock.wanted.pattern).len(),
+            waiting: waiting_for(world, lock),
             is_yours: false,
             left: lock.left.iter().map(ToString::to_string).collect(),
         }
@@ -244,6 +244,12 @@ fn must_name_paths(paths: &[String]) -> Result<(), Refusal> {
         true => Err(Refusal::bad_input("no path was named", "name the paths, or a directory")),
         false => Ok(()),
     }
+}
+
+/// How many others wait for what a lock covers: its holder may wait for more than it has.
+pub(in crate::operations) fn waiting_for(world: &World, lock: &CoreLock) -> usize {
+    let waits = world.locks.waits_overlapping(lock.wanted.project, &lock.wanted.pattern);
+    waits.iter().filter(|wait| wait.who != lock.holder).count()
 }
 
 /// Whether a lock keeps somebody from writing at this moment.

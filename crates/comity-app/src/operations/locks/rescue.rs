@@ -134,11 +134,11 @@ fn locked(app: &Application, project: ProjectId, patterns: &[PathPattern]) -> Ve
 }
 
 /// What goes into one ref: all that the same agent has left in the same worktrees.
-fn together(left: &[Left]) -> Vec<Vec<&Left>> {
-    let mut all: Vec<Vec<&Left>> = Vec::new();
+fn together(left: &[AbandonedWork]) -> Vec<Vec<&AbandonedWork>> {
+    let mut all: Vec<Vec<&AbandonedWork>> = Vec::new();
     for one in left {
         let into = one.lock.rescue.as_ref().map(|rescue| &rescue.into);
-        let belongs = |other: &&mut Vec<&Left>| {
+        let belongs = |other: &&mut Vec<&AbandonedWork>| {
             other[0].is_of_same(one) && other[0].lock.rescue.as_ref().map(|rescue| &rescue.into) == into
         };
         match all.iter_mut().find(belongs) {
@@ -152,7 +152,7 @@ fn together(left: &[Left]) -> Vec<Vec<&Left>> {
 fn put_aside(
     app: &Application,
     who: Principal,
-    together: &[&Left],
+    together: &[&AbandonedWork],
 ) -> Result<Vec<comity_git::RescuedWork>, String> {
     let first = together[0];
     let is_ours = |lock: &Lock| lock.holder == who && lock.hold == Hold::Held;
@@ -168,7 +168,7 @@ fn put_aside(
     work.put_aside(&first.by, &rescue.into, PATIENCE).map_err(|problem| problem.to_string())
 }
 
-struct Left {
+struct AbandonedWork {
     lock: Lock,
     by: String,
     project: Project,
@@ -184,9 +184,9 @@ fn left(
     who: Principal,
     project: ProjectId,
     patterns: &[PathPattern],
-) -> Result<Vec<Left>, Refusal> {
+) -> Result<Vec<AbandonedWork>, Refusal> {
     let (world, now) = (app.engine().world(), app.engine().now());
-    let mut found: Vec<Left> = Vec::new();
+    let mut found: Vec<AbandonedWork> = Vec::new();
     let mut patterns: VecDeque<PathPattern> = patterns.iter().cloned().collect();
     while let Some(pattern) = patterns.pop_front() {
         for lock in world.locks.overlapping(project, &pattern) {
@@ -202,7 +202,7 @@ fn left(
             if !found.iter().any(|known| known.lock.fence == lock.fence) {
                 let by = world.name_of(lock.rescue.as_ref().map_or(lock.holder, |rescue| rescue.of));
                 let (within, may_be_in) = (is_in(&world, lock), may_be_in(&world, lock));
-                found.push(Left { lock: lock.clone(), by, project, within, may_be_in });
+                found.push(AbandonedWork { lock: lock.clone(), by, project, within, may_be_in });
                 patterns.push_back(lock.wanted.pattern.clone());
             }
         }
@@ -215,14 +215,14 @@ fn take_over(
     app: &Application,
     caller: &Caller,
     project: ProjectId,
-    left: &mut [Left],
+    left: &mut [AbandonedWork],
 ) -> Result<(), Failure> {
     let mut promised: Vec<Box<str>> = {
         let world = app.engine().world();
         world.locks.iter().filter_map(|lock| Some(lock.rescue.as_ref()?.into.clone())).collect()
     };
     let (mut into, mut patterns) = (Vec::new(), Vec::new());
-    let mut named: Vec<(&Left, Box<str>)> = Vec::new();
+    let mut named: Vec<(&AbandonedWork, Box<str>)> = Vec::new();
     for one in left.iter().filter(|one| one.lock.hold == Hold::Orphaned) {
         let begun = one.lock.rescue.as_ref().map(|rescue| &rescue.into);
         let name = match begun.or(named.iter().find(|(other, _)| other.is_of_same(one)).map(|(_, name)| name))
@@ -257,25 +257,25 @@ fn take_over(
     Ok(())
 }
 
-impl Left {
+impl AbandonedWork {
     fn common_dir(&self) -> &Path {
         Path::new(&*self.project.common_dir)
     }
 
     fn meant(&self) -> comity_git::LeftWork<'_> {
-        let Left { project, within, may_be_in, .. } = self;
+        let AbandonedWork { project, within, may_be_in, .. } = self;
         let (common_dir, pattern) = (self.common_dir(), &self.lock.wanted.pattern);
         comity_git::LeftWork { common_dir, pattern, case: project.case, within, may_be_in }
     }
 
     /// Whether it is the work of the same agent, to be looked for in the same worktrees.
-    fn is_of_same(&self, other: &Left) -> bool {
+    fn is_of_same(&self, other: &AbandonedWork) -> bool {
         self.by == other.by && self.within == other.within && self.may_be_in == other.may_be_in
     }
 
     /// Says why it is where it was, and what was put aside before.
     fn stays(&self, problem: &impl fmt::Display, before: &[Kept]) -> Refusal {
-        let Left { by, lock, .. } = self;
+        let AbandonedWork { by, lock, .. } = self;
         let pattern = &lock.wanted.pattern;
         let of_path = || ("paths", [pattern.to_string()].into());
         let mut problem = format!("the work of {by} stays where it is: {}", visible(&problem.to_string()));

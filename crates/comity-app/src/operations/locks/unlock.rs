@@ -14,7 +14,7 @@ use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Release your own locks: these paths, everything below a directory, or all of them.
+/// Release your locks: these paths, all below a directory, or all of them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unlock {

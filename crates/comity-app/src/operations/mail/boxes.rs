@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Show who has mail waiting, how much, from whom, and which letters could not be delivered.
+/// Show whose mail is waiting, how much and from whom, and which letters could not be delivered.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListMailboxes {}

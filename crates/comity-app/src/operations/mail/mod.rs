@@ -28,8 +28,8 @@ pub use send::SendMail;
 pub use take_over::TakeOverMail;
 
 use crate::catalog::{CatalogEntry, GET, Group, POST};
-use crate::ledger::date;
-use crate::operation::AtTerminal;
+use crate::ledger::{date, local};
+use crate::operation::{AtTerminal, HelpSection};
 use crate::operations::inbox::InboxEntry;
 use crate::operations::tasks::TaskTaken;
 
@@ -39,7 +39,7 @@ pub(crate) const GROUPS: &[Group] = &[("mail", "Letters between agents and you")
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Next>(           calls::NEXT,      "next",                POST, "/api/next")          .changes().for_agents().waits().offers(),
+    CatalogEntry::of::<Next>(           calls::NEXT,      "next",                POST, "/api/next")          .changes().for_agents().waits().offers().under(HelpSection::GoingOn),
     CatalogEntry::of::<SendMail>(       calls::MAIL_SEND, "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]).at_terminal(AtTerminal::LeavesInFile).examples(&["mail send ann -m \"please review src/login.rs\""]),
     CatalogEntry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes().waits().also(&["mail show"]),
     CatalogEntry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
@@ -50,7 +50,6 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
 
 /// Bytes of letters in one answer.
 const ANSWER_BYTES_MAX: usize = 512 * 1_024;
-/// Letters in one answer.
 const ANSWER_LETTERS_MAX: usize = 50;
 
 /// One letter, as it is shown.
@@ -70,6 +69,8 @@ pub struct MessageView {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub important: bool,
     pub at: String,
+    #[serde(skip)]
+    at_ms: i64,
     /// Whether it was offered before, and may have been read already.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
@@ -104,6 +105,9 @@ pub struct Inbox {
     /// What comes first of all that waits for you, if that is something else; or a task that is ready for you.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<InboxEntry>,
+    /// Whether nothing else was asked for.
+    #[serde(skip)]
+    only_letters: bool,
     /// The offer; it is made again unless it is acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<u64>,
@@ -122,6 +126,7 @@ impl MessageView {
             text: letter.text.to_string(),
             important: letter.importance == Importance::High,
             at: date(held.wall_ms),
+            at_ms: held.wall_ms,
             again: offers > 1,
             unverified: claimed.is_some(),
         }
@@ -151,6 +156,7 @@ impl Inbox {
             receipt: Some(receipt.0),
             task: None,
             entry: None,
+            only_letters: false,
         }
     }
 
@@ -182,10 +188,13 @@ impl Inbox {
             InboxItem::Plan(_) => asks("plan_approval_request"),
             InboxItem::Mail { .. } | InboxItem::Task(_) => true,
             InboxItem::Ready(_) => !self.control.is_empty() || !self.messages.is_empty(),
-            InboxItem::Orphan(_)
+            InboxItem::NewPlaces { .. }
+            | InboxItem::Orphan(_)
             | InboxItem::Death(_)
+            | InboxItem::GaveUp(_)
             | InboxItem::Review(_)
             | InboxItem::Failed(_)
+            | InboxItem::LockWanted { .. }
             | InboxItem::Space { .. }
             | InboxItem::Decision(_)
             | InboxItem::Wish(_) => false,
@@ -223,7 +232,7 @@ impl fmt::Display for MessageView {
         if self.important {
             f.write_str(", important")?;
         }
-        write!(f, ", {}", self.at)?;
+        write!(f, ", {}", local(self.at_ms))?;
         if self.again {
             f.write_str(", offered before: you may have read it")?;
         }
@@ -240,7 +249,8 @@ impl fmt::Display for MessageView {
 impl fmt::Display for Inbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
-            return f.write_str("nothing is waiting for you");
+            let nothing = if self.only_letters { "no unread letters" } else { "nothing is waiting for you" };
+            return f.write_str(nothing);
         }
         let control = self.control.iter().map(|view| format!("control: {view}"));
         let messages = self.messages.iter().map(ToString::to_string);

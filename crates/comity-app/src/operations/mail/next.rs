@@ -17,11 +17,11 @@ use crate::operations::tasks::{TaskTaken, introduced};
 use crate::projects::PathBase;
 use crate::span::Span;
 
-/// Ask what to do now, most important first: requests, answers, reviews, letters, a task.
+/// Ask what to do now: requests, answers, reviews, letters, a task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Next {
-    /// Wait this long for something, such as 30s
+    /// Wait this long, such as 30s
     pub wait: Option<Span>,
     /// Bytes of text at most
     #[schemars(skip)]

@@ -43,8 +43,9 @@ impl Operation for ReadMail {
             lease: self.lease.map_or(MAIL_LEASE, |span| span.0),
         };
         let ready = move |world: &World| has_something(world, who, OfferFilter::Letters);
-        Ok(once(app, self.wait, ready, vec![Ask::Mail(ask)], move |events, world, _| {
-            Inbox::of(events, world, who)
+        Ok(once(app, self.wait, ready, vec![Ask::Mail(ask)], move |events, world, _| Inbox {
+            only_letters: true,
+            ..Inbox::of(events, world, who)
         }))
     }
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::ledger::date;
+use crate::ledger::{date, local};
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::search::{FoundLetter, LetterQuery};
 
@@ -48,6 +48,8 @@ pub struct FoundMessage {
     pub to: String,
     pub thread: String,
     pub at: String,
+    #[serde(skip)]
+    at_ms: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The part of it that was found.
@@ -83,7 +85,7 @@ impl Operation for SearchMail {
 impl FoundMessage {
     fn of(found: FoundLetter) -> FoundMessage {
         let FoundLetter { id, from, to, thread, wall_ms, subject, snippet } = found;
-        FoundMessage { id, from, to, thread, at: date(wall_ms), subject, snippet }
+        FoundMessage { id, from, to, thread, at: date(wall_ms), at_ms: wall_ms, subject, snippet }
     }
 }
 
@@ -99,7 +101,7 @@ impl fmt::Display for FoundMail {
 
 impl fmt::Display for FoundMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} to {}, {}", self.id, visible(&self.from), visible(&self.to), self.at)?;
+        write!(f, "{} {} to {}, {}", self.id, visible(&self.from), visible(&self.to), local(self.at_ms))?;
         if let Some(subject) = &self.subject {
             write!(f, "\n  {}", visible(subject))?;
         }

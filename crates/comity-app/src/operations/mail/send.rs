@@ -13,7 +13,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::one_or_many;
 
-/// Send a message to agents, a role, a team or the human; it is kept until it arrives.
+/// Message agents, a role, a team or the human; kept until it arrives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendMail {

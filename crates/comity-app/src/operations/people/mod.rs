@@ -1,6 +1,7 @@
 //! People: who one is to Comity, tokens that stand in for the human, and being present.
 
 mod login;
+mod new_places;
 mod passphrase;
 mod token_create;
 mod token_list;
@@ -12,6 +13,7 @@ use crate::identity::WayIn;
 use crate::operation::AtTerminal;
 use comity_core::calls;
 pub use login::Login;
+pub use new_places::ShowNewPlaces;
 pub use passphrase::SetPassphrase;
 pub use token_create::CreateToken;
 pub use token_list::ListTokens;
@@ -25,6 +27,7 @@ pub(crate) const GROUPS: &[Group] = &[("token", "Tokens with which scripts act a
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Whoami>(       "whoami",            "whoami",              GET,    "/api/whoami"),
+    CatalogEntry::of::<ShowNewPlaces>("new_places",        "places",              POST,   "/api/new-places")   .changes(),
     CatalogEntry::of::<CreateToken>(  calls::TOKEN_CREATE, "token create <name>", POST,   "/api/tokens")       .changes().also(&["token add"]),
     CatalogEntry::of::<ListTokens>(   calls::TOKENS,       "token list",          GET,    "/api/tokens").also(&["token ls"]),
     CatalogEntry::of::<RevokeToken>(  calls::TOKEN_REVOKE, "token revoke <name>", DELETE, "/api/tokens/{name}").removes().also(&["token rm"]),

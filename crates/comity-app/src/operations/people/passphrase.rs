@@ -25,7 +25,7 @@ pub struct SetPassphrase {
     /// The new passphrase; the command line asks for it
     #[schemars(extend("writeOnly" = true))]
     pub passphrase: Option<String>,
-    /// Remove it
+    /// Remove the passphrase
     #[serde(default)]
     pub remove: bool,
 }
@@ -34,6 +34,8 @@ pub struct SetPassphrase {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PassphraseSet {
     pub needed: bool,
+    /// Whether one was set before.
+    pub was_needed: bool,
 }
 
 impl Operation for SetPassphrase {
@@ -44,6 +46,7 @@ impl Operation for SetPassphrase {
         let removal = Ask::Person(PersonAsk::SetPassphrase { verifier: None });
         comity_core::decide(&app.engine().world(), &caller.asker(), &removal)?;
         let needed = self.passphrase.is_some();
+        let was_needed = app.engine().world().people.passphrase().is_some();
         let verifier = match (&self.passphrase, self.remove) {
             (None, true) => None,
             (None, false) | (Some(_), true) => {
@@ -65,7 +68,7 @@ impl Operation for SetPassphrase {
             app.unlock_terminal(leader, verifier);
         }
         let asks = vec![Ask::Person(PersonAsk::SetPassphrase { verifier })];
-        Ok(Plan::change(asks, move |_, _, _| PassphraseSet { needed }))
+        Ok(Plan::change(asks, move |_, _, _| PassphraseSet { needed, was_needed }))
     }
 }
 
@@ -75,7 +78,8 @@ impl fmt::Display for PassphraseSet {
             true => {
                 write!(f, "passphrase set; give it once in each terminal with: {}", next_call::<Login>([]))
             }
-            false => f.write_str("passphrase removed"),
+            false if self.was_needed => f.write_str("passphrase removed"),
+            false => f.write_str("no passphrase was set"),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::catalog::next_call;
-use crate::ledger::date;
+use crate::ledger::{date, local};
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::people::CreateToken;
 
@@ -17,24 +17,29 @@ use crate::operations::people::CreateToken;
 #[serde(deny_unknown_fields)]
 pub struct ListTokens {}
 
-/// The tokens.
+/// Tokens that still work; none of them can be read again.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Tokens {
     /// By name.
     pub tokens: Vec<TokenView>,
 }
 
-/// One token.
+/// A token, without what whoever has it could use.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TokenView {
     pub name: String,
     pub made: String,
+    #[serde(skip)]
+    made_ms: i64,
 }
 
 impl Operation for ListTokens {
     type Output = Tokens;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Tokens>, Failure> {
+        if caller.who == Principal::Nobody {
+            return Err(caller.unproven().into());
+        }
         if caller.who != Principal::Human {
             return Err(comity_core::Refusal::NotAllowed {
                 problem: "the tokens of scripts are the human's".into(),
@@ -45,8 +50,11 @@ impl Operation for ListTokens {
         caller.check_presence("list tokens")?;
         let world = app.engine().world();
         let tokens = world.people.tokens();
-        let tokens =
-            tokens.map(|(name, token)| TokenView { name: name.to_owned(), made: date(token.made_ms) });
+        let tokens = tokens.map(|(name, token)| TokenView {
+            name: name.to_owned(),
+            made: date(token.made_ms),
+            made_ms: token.made_ms,
+        });
         Ok(Plan::Answer(Tokens { tokens: tokens.collect() }))
     }
 }
@@ -60,7 +68,7 @@ impl fmt::Display for Tokens {
             ));
         }
         let rows: Vec<Vec<String>> =
-            self.tokens.iter().map(|token| vec![token.name.clone(), token.made.clone()]).collect();
+            self.tokens.iter().map(|token| vec![token.name.clone(), local(token.made_ms)]).collect();
         f.write_str(&comity_core::table::table(&["NAME", "MADE"], &rows))
     }
 }

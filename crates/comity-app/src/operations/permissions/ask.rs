@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use comity_core::permissions::{
-    AllowedBy, Hearing, Judgement, PermissionAsk, PermissionEvent, RequestState, ToolCall, is_answered,
-    judge, standing,
+    AllowedBy, AnswerDelivery, CallDenied, Judgement, PermissionAsk, PermissionEvent, RequestState, ToolCall,
+    is_answered, judge, standing,
 };
 use comity_core::{AgentId, Ask, ContentHash, Event, Millis, Principal, Refusal, World, decide, limits};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ use crate::operations::agents::Join;
 use crate::operations::mail::Next;
 use crate::span::Span;
 
-/// Ask whether you may make a tool call; your leader answers what no rule does. An answer covers this exact input, once.
+/// Ask to make a tool call; your leader answers what no rule does. An answer is for this exact input, once.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskPermission {
@@ -70,14 +70,14 @@ impl Operation for AskPermission {
         if judge(&app.engine().world(), agent, &call) == Judgement::Allowed(AllowedBy::ReadsOnly) {
             return Ok(Plan::Answer(Permitted::reading()));
         }
-        if self.by_mail && put(app, agent, &call, patience(app), Hearing::Told)?.is_some() {
+        if self.by_mail && put(app, agent, &call, patience(app), AnswerDelivery::Told)?.is_some() {
             app.engine().run_pending();
             return Err(asked_only(app, agent, call.hash).into());
         }
         let patience = self.wait.map_or_else(|| patience(app), |span| span.0);
         let waits = match app.answered(caller) {
             Some(_) => None,
-            None => put(app, agent, &call, patience, Hearing::Waits)?,
+            None => put(app, agent, &call, patience, AnswerDelivery::Waits)?,
         };
         let hash = call.hash;
         let asks = vec![Ask::Permission(PermissionAsk::Use { call })];
@@ -91,10 +91,10 @@ fn asked_only(app: &Application, agent: AgentId, hash: ContentHash) -> Refusal {
     let world = app.engine().world();
     let request = world.permissions.newest(agent, hash).map_or(0, |request| request.id.0);
     let to = world.name_of(comity_core::teams::leader_of(&world, agent));
-    Refusal::Denied {
+    Refusal::Permission(CallDenied {
         reason: format!("asked {to} (request {request}); the answer comes by mail"),
         hint: format!("see it with: {}; then make the call again", next_call::<Next>([])),
-    }
+    })
 }
 
 /// How long it may take until a request is written down.
@@ -111,13 +111,13 @@ pub(crate) fn put(
     agent: AgentId,
     call: &ToolCall,
     patience: Millis,
-    hearing: Hearing,
+    hearing: AnswerDelivery,
 ) -> Result<Option<When>, Failure> {
     let who = Principal::Agent(agent);
     // Who does not wait long gets the answer another time; the request stays.
     let wait = match hearing {
-        Hearing::Waits => patience.max(self::patience(app)),
-        Hearing::Told => self::patience(app),
+        AnswerDelivery::Waits => patience.max(self::patience(app)),
+        AnswerDelivery::Told => self::patience(app),
     };
     let ask = Ask::Permission(PermissionAsk::Request { call: Box::new(call.clone()), wait, hearing });
     let (before, is_new) = {
@@ -217,7 +217,7 @@ pub fn asked_by_message(
     input: &Value,
 ) -> Result<Option<comity_core::permissions::RequestId>, Failure> {
     let call = reading::call(app, cwd, tool, input)?;
-    put(app, sender, &call, patience(app), Hearing::Told)?;
+    put(app, sender, &call, patience(app), AnswerDelivery::Told)?;
     app.engine().run_pending();
     Ok(app.engine().world().permissions.newest(sender, call.hash).map(|request| request.id))
 }

@@ -50,7 +50,7 @@ pub(crate) const GROUPS: &[Group] = &[
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<AskPermission>(  calls::ASK_PERMISSION,         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits(),
+    CatalogEntry::of::<AskPermission>(  calls::ASK_PERMISSION,         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits().examples(&["ask Bash 'cargo test'"]),
     CatalogEntry::of::<ListPermissions>(calls::PERMISSIONS,            "permission list <id>",                           GET,    "/api/permissions").also(&["permission ls", "permission show"]),
     CatalogEntry::of::<AllowRequest>(   calls::PERMISSION_ALLOW,       "permission allow <id>",                          POST,   "/api/permissions/{id}/allow").changes().examples(&["permission allow 7"]).answers("p", "allow"),
     CatalogEntry::of::<DenyRequest>(    calls::PERMISSION_DENY,        "permission deny <id>",                           POST,   "/api/permissions/{id}/deny") .changes().answers("p", "deny"),

@@ -23,7 +23,7 @@ pub struct ListPlans {
     pub all: bool,
 }
 
-/// The plans.
+/// Plans that were submitted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanList {
     /// The oldest first.

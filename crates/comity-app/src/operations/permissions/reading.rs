@@ -13,14 +13,14 @@ use serde_json::Value;
 use super::repositories::run_nothing;
 use crate::application::Application;
 use crate::operation::Failure;
-use crate::operations::guard::{By, Touch, doubts, touches};
+use crate::operations::guard::{TargetSource, Touch, doubts, touches};
 
 /// A tool call as the rules see it. Whatever cannot be read makes it harder to allow, never easier.
 pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> Result<ToolCall, Failure> {
     let (kind, effects, commands) = tool(name, input);
     let exact = input.to_string();
     let shown = if exact.len() <= PERMISSION_INPUT_BYTES_MAX { redact(&exact) } else { "".into() };
-    let by = if kind == ToolKind::Shell { By::Command } else { By::Tool };
+    let by = if kind == ToolKind::Shell { TargetSource::Command } else { TargetSource::Tool };
     let mut found = files(app, cwd, &effects, by)?;
     if kind == ToolKind::Unknown {
         let guesses = Effects { guesses: effects.guesses.clone(), ..Effects::default() };
@@ -106,7 +106,7 @@ struct CallFiles {
     is_all: bool,
 }
 
-fn files(app: &Application, cwd: &Path, effects: &Effects, by: By) -> Result<CallFiles, Failure> {
+fn files(app: &Application, cwd: &Path, effects: &Effects, by: TargetSource) -> Result<CallFiles, Failure> {
     let is_clear = |target: &FileTarget| !matches!(target, FileTarget::Unclear(_));
     let mut found = CallFiles {
         is_all: effects.unknown.is_none()

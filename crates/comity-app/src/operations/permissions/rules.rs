@@ -16,7 +16,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[serde(deny_unknown_fields)]
 pub struct ListRules {}
 
-/// The rules.
+/// Rules in force.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RuleList {
     /// The oldest first.

@@ -15,7 +15,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseCancel {
-    /// The pool
+    /// Name of the pool
     pub pool: String,
 }
 

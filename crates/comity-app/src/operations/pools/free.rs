@@ -11,7 +11,7 @@ use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::tasks::owner;
 
-/// Release a lease; whoever is waiting gets it at once.
+/// Release a lease to whoever is waiting.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseFree {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{LeaseView, must_be_leased, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::pools;
 use crate::span::Span;
 
 /// Lease something scarce for a time, such as a port, a GPU or the build.
@@ -40,6 +41,7 @@ impl Operation for Lease {
     type Output = Leased;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Leased>, Failure> {
+        pools::take_up(app, caller);
         must_be_leased(&app.engine().world(), &self.pool)?;
         let process = caller.process().filter(|_| self.while_running);
         if self.while_running && process.is_none() {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{LeaseView, those_that_exist};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::pools;
 
 /// List the pools: how many leases each has, who holds which, since when and why, and who is waiting.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -21,14 +22,14 @@ pub struct ListLeases {
     pub pool: Option<String>,
 }
 
-/// The pools.
+/// Pools, and what the caller has of them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PoolList {
     /// By name.
     pub pools: Vec<PoolView>,
 }
 
-/// One pool.
+/// How much there is of something scarce, who has it, and who waits.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PoolView {
     pub name: String,
@@ -61,7 +62,8 @@ pub struct PlaceView {
 impl Operation for ListLeases {
     type Output = PoolList;
 
-    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<PoolList>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PoolList>, Failure> {
+        pools::take_up(app, caller);
         let (world, now) = (app.engine().world(), app.engine().now());
         let lease = self.pool.as_deref().and_then(|name| name.parse().ok()).map(SlotId);
         if let Some((pool, _)) = lease.and_then(|lease| world.pools.slot(lease)) {
@@ -128,7 +130,7 @@ impl fmt::Display for PoolList {
 }
 
 impl PoolView {
-    /// A row for each who has one or waits; its own name stands in the first.
+    /// A row for each holder and each waiter; the first has the name of the pool.
     fn rows(&self) -> Vec<Vec<String>> {
         let left = |ms: Option<u64>| ms.map(|left| Millis(left).to_string()).unwrap_or_default();
         let leases = self.leases.iter().map(|lease| {
@@ -137,11 +139,11 @@ impl PoolView {
                 (ends, _) => left(ends),
             };
             let reason = lease.reason.as_deref().map(visible).unwrap_or_default().into_owned();
-            let age = Millis(lease.age_ms).to_string();
+            let age = Millis(lease.age_ms).rough();
             [lease.id.to_string(), lease.holder.clone(), "held".to_owned(), age, until, reason]
         });
         let queue = self.queue.iter().map(|place| {
-            let age = Millis(place.age_ms).to_string();
+            let age = Millis(place.age_ms).rough();
             let state = place.state.to_owned();
             [String::new(), place.who.clone(), state, age, left(place.ends_in_ms), String::new()]
         });

@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::must_be_leased;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::pools;
 
 /// Ask for a lease of a full pool without waiting: when it is your turn, one is reserved for you for 30s, and you are told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseRequest {
-    /// The pool
+    /// Name of the pool
     pub pool: String,
 }
 
@@ -34,6 +35,7 @@ impl Operation for LeaseRequest {
     type Output = InLine;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<InLine>, Failure> {
+        pools::take_up(app, caller);
         must_be_leased(&app.engine().world(), &self.pool)?;
         let (who, pool) = (caller.who, self.pool);
         let asks = vec![Ask::Pool(PoolAsk::Request { pool: pool.as_str().into() })];

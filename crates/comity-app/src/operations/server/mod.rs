@@ -4,13 +4,13 @@ mod settings;
 mod status;
 
 use crate::catalog::{CatalogEntry, GET};
-use crate::operation::AtTerminal;
+use crate::operation::{AtTerminal, HelpSection};
 pub use settings::ShowSettings;
 pub use status::Status;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Status>(      "status",   "status",   GET, "/api/status")  .at_terminal(AtTerminal::AsksWhoRuns).watched(),
+    CatalogEntry::of::<Status>(      "status",   "status",   GET, "/api/status")  .at_terminal(AtTerminal::AsksWhoRuns).watched().under(HelpSection::GoingOn),
     CatalogEntry::of::<ShowSettings>("settings", "settings", GET, "/api/settings").also(&["config"]),
 ];

@@ -16,7 +16,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[serde(deny_unknown_fields)]
 pub struct ShowSettings {}
 
-/// The settings.
+/// Every setting, whether it was set or not.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SettingsView {
     /// By key.
@@ -30,7 +30,7 @@ pub struct SettingsView {
     pub problem: Option<String>,
 }
 
-/// One setting.
+/// A setting, and where its value comes from.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SettingView {
     /// Its name, such as lock.ttl.

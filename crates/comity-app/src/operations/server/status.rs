@@ -22,7 +22,7 @@ use crate::watch::WatchView;
 #[serde(deny_unknown_fields)]
 pub struct Status {}
 
-/// The server.
+/// Where the server is, and how much there is of what.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ServerStatus {
     pub pid: u32,
@@ -55,7 +55,6 @@ pub struct ServerStatus {
 /// An agent that does not go on.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HeldUp {
-    /// Its name.
     pub name: String,
     /// waiting, blocked or silent.
     pub activity: &'static str,
@@ -74,9 +73,7 @@ fn held_up(world: &World, now: Timestamp, caller: &Caller) -> Vec<HeldUp> {
 /// What waits to be merged here. What cannot be found out is not worth an error.
 fn waiting_merges(app: &Application, caller: &Caller) -> Vec<WaitingMerge> {
     let Ok(place) = app.projects().place(caller) else { return vec![] };
-    let driver = app.trees().driver(app.config(), place.repository().common_dir());
-    let waiting = driver.ok().and_then(|driver| driver.waiting_merges().ok()).unwrap_or_default();
-    waiting.into_iter().map(WaitingMerge::of).collect()
+    app.waiting_merges(place.project(), place.repository().common_dir())
 }
 
 impl Operation for Status {
@@ -84,6 +81,7 @@ impl Operation for Status {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<ServerStatus>, Failure> {
         let (server, unsettled) = (app.server(), branch_moves::unsettled(app));
+        let merges = waiting_merges(app, caller);
         let world = app.engine().world();
         Ok(Plan::Answer(ServerStatus {
             pid: server.pid,
@@ -98,10 +96,10 @@ impl Operation for Status {
             agents: world.agents.live().count(),
             locks: world.locks.len(),
             orphaned: world.locks.orphaned().count(),
-            inbox: comity_core::inbox::count(&world, caller.who),
+            inbox: app.inbox_count(&world, &caller.asker()),
             held_up: held_up(&world, app.engine().now(), caller),
             waits: world.locks.waits().count(),
-            merges: waiting_merges(app, caller),
+            merges,
             unsettled,
             head: world.head,
             watch: app.watch().view(),

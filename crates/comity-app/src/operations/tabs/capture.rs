@@ -26,7 +26,7 @@ const FILES_MAX: usize = 200;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CaptureTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// Only this element: a reference such as e12, or a CSS selector
     pub selector: Option<String>,
@@ -118,7 +118,7 @@ pub struct Picture {
     pub image: Option<Image>,
 }
 
-/// An image.
+/// A picture, as MCP takes it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Image {

@@ -14,7 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClickTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// A reference such as e12, or a CSS selector
     pub selector: Option<String>,
@@ -22,7 +22,7 @@ pub struct ClickTab {
     pub x: Option<u32>,
     /// And pixels from the top
     pub y: Option<u32>,
-    /// Click twice
+    /// Click twice, as a double-click
     #[serde(default)]
     pub double: bool,
     /// Which button (left)
@@ -66,7 +66,7 @@ impl Operation for ClickTab {
     }
 }
 
-/// A button of the mouse.
+/// The middle button opens links in tabs, the right one opens menus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MouseButton {

@@ -15,7 +15,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CloseTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// How long it may take, in ms (150000; 5000 to 300000)
     pub timeout: Option<u64>,

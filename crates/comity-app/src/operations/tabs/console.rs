@@ -17,7 +17,7 @@ const LIMIT: usize = 50;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabConsole {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// Only lines after this number
     pub after: Option<u64>,
@@ -68,7 +68,7 @@ pub struct Console {
     pub untrusted: bool,
 }
 
-/// One line.
+/// What a page logged.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LogLine {
     /// Counts up; gaps say that lines were dropped.

@@ -15,12 +15,12 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AnswerDialog {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
-    /// Accept it
+    /// Accept the dialog
     #[serde(default)]
     pub accept: bool,
-    /// Dismiss it
+    /// Dismiss the dialog
     #[serde(default)]
     pub dismiss: bool,
     /// Text for the field of a prompt

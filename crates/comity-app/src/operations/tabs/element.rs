@@ -15,7 +15,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabElement {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// A reference such as e12, or a CSS selector
     pub selector: String,
@@ -53,7 +53,7 @@ impl Operation for TabElement {
     }
 }
 
-/// One element.
+/// An element as it is now: where it is, and whether it can be used.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ElementView {

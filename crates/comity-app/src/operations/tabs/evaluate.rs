@@ -19,9 +19,9 @@ const VALUE_BYTES_MAX: usize = 64 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EvaluateInTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
-    /// The script
+    /// The JavaScript to run
     pub script: String,
     /// Run among the page's own scripts instead of in a sandbox
     #[serde(default)]

@@ -19,7 +19,7 @@ const REACH: Duration = Duration::from_secs(10);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HandOverTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// The agent's name or id; "human" for the person
     pub to: String,

@@ -67,7 +67,7 @@ impl Operation for ListTabs {
     }
 }
 
-/// The tabs.
+/// All tabs, and how many there may be.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TabList {
@@ -81,7 +81,7 @@ pub struct TabList {
     pub waiting: Vec<String>,
 }
 
-/// One tab.
+/// A tab: whose it is, and what is in it as far as the caller may know.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TabView {

@@ -205,7 +205,7 @@ impl TabCommand<'_> {
             Use::Looks => refusal.into(),
             Use::Steers | Use::Acts => {
                 let problem = format!("{refusal}; what you asked for was begun before that");
-                Refusal::Browser { code: refusal.code(), problem, hint: refusal.hint() }.into()
+                Refusal::Driver { code: refusal.code(), problem, hint: refusal.hint() }.into()
             }
         })
     }
@@ -221,9 +221,9 @@ impl TabCommand<'_> {
     fn with_remarks(&self, failure: Failure) -> Failure {
         match failure {
             // A dialog says itself that it is there.
-            Failure::Refused(Refusal::Browser { code, problem, hint }) if code != "dialog" => {
+            Failure::Refused(Refusal::Driver { code, problem, hint }) if code != "dialog" => {
                 let problem = [vec![problem], self.remarks()].concat().join("; ");
-                Failure::Refused(Refusal::Browser { code, problem, hint })
+                Failure::Refused(Refusal::Driver { code, problem, hint })
             }
             other => other,
         }

@@ -14,12 +14,12 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NavigateTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// The page's address
     pub url: Option<String>,
     /// Instead of an address: back, forward or reload
-    pub go: Option<Go>,
+    pub go: Option<HistoryStep>,
     /// How far to wait for loading (complete)
     pub until: Option<Loaded>,
     /// How long it may take, in ms (150000; 5000 to 300000)
@@ -45,9 +45,9 @@ impl Operation for NavigateTab {
             }
             (None, Some(go)) => command.act(Use::Steers, "navigate", go.done().into(), |tab, timeout| {
                 let went = match go {
-                    Go::Back => tab.back(timeout),
-                    Go::Forward => tab.forward(timeout),
-                    Go::Reload => tab.reload(until, timeout),
+                    HistoryStep::Back => tab.back(timeout),
+                    HistoryStep::Forward => tab.forward(timeout),
+                    HistoryStep::Reload => tab.reload(until, timeout),
                 };
                 went.map(nothing)
             }),
@@ -73,7 +73,7 @@ impl Operation for NavigateTab {
 /// Where to go without an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Go {
+pub enum HistoryStep {
     /// To the page before.
     Back,
     /// To the page after.
@@ -94,12 +94,12 @@ pub enum Loaded {
     Complete,
 }
 
-impl Go {
+impl HistoryStep {
     fn done(self) -> &'static str {
         match self {
-            Go::Back => "went back",
-            Go::Forward => "went forward",
-            Go::Reload => "the page was loaded again",
+            HistoryStep::Back => "went back",
+            HistoryStep::Forward => "went forward",
+            HistoryStep::Reload => "the page was loaded again",
         }
     }
 }

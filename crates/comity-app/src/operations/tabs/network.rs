@@ -20,7 +20,7 @@ const LIMIT: usize = 50;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabNetwork {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// Only requests after this number
     pub after: Option<u64>,

@@ -13,9 +13,9 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PressKey {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
-    /// The key
+    /// The key to press
     pub key: String,
     /// Hold down Alt, Control, Meta or Shift
     #[serde(default)]

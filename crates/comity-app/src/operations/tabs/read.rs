@@ -17,7 +17,7 @@ const CHARS_MAX: usize = 20_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// Only this element: a reference such as e12, or a CSS selector
     pub selector: Option<String>,
@@ -50,7 +50,7 @@ impl Operation for ReadTab {
     }
 }
 
-/// The text of a page.
+/// What a person would read, without what is hidden.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageText {

@@ -14,7 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScrollTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// Pixels down; up if negative
     pub by: Option<i32>,
@@ -63,8 +63,6 @@ impl Operation for ScrollTab {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
-    /// The top.
     Top,
-    /// The bottom.
     Bottom,
 }

@@ -15,7 +15,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabState {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// Only what has changed since this revision
     pub since: Option<u64>,
@@ -24,7 +24,7 @@ pub struct TabState {
     pub interactive: bool,
     /// Only this element: a reference, or a CSS selector
     pub scope: Option<String>,
-    /// How deep
+    /// How many levels of the page to show
     pub depth: Option<usize>,
     /// Parts at most (400)
     pub max_nodes: Option<usize>,
@@ -71,7 +71,7 @@ impl Operation for TabState {
     }
 }
 
-/// What is on a page.
+/// An outline, with a reference for whatever can be acted on.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageOutline {

@@ -12,9 +12,9 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TypeIntoTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
-    /// The text
+    /// The text to type
     pub text: String,
     /// Into this element: a reference such as e12, or a CSS selector
     pub selector: Option<String>,

@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UnshareTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// The agent's name or id; "human" for the person
     pub with: String,

@@ -16,7 +16,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitForTab {
-    /// The tab
+    /// Number of the tab
     pub tab_id: u64,
     /// Until an element that matches is visible
     pub selector: Option<String>,

@@ -36,7 +36,7 @@ pub struct TaskAdd {
     /// A path it changes, locked while it runs; repeat for more
     #[serde(default)]
     pub files: Vec<String>,
-    /// Someone else has to accept it
+    /// Someone else must accept it
     #[serde(default)]
     pub review: bool,
     /// Claude Code shows it while the task runs

@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAssign {
-    /// The task
+    /// Id of the task
     pub id: String,
     /// The agent's name or id; "human" for the person
     pub to: String,

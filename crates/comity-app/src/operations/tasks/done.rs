@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskDone {
-    /// The task
+    /// Id of the task
     pub id: String,
     /// What shows that it is done
     pub evidence: String,

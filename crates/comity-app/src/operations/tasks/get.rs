@@ -12,7 +12,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGet {
-    /// The task
+    /// Id of the task
     #[serde(alias = "taskId")]
     pub id: String,
 }

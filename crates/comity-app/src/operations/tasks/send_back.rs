@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSendBack {
-    /// The task
+    /// Id of the task
     pub id: String,
     /// What must change
     pub reason: String,

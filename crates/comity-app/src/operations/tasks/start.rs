@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskStart {
-    /// The task
+    /// Id of the task
     pub id: String,
     /// The number of your claim: refused if it is not the current one
     pub attempt: Option<u32>,

@@ -1,7 +1,7 @@
 //! Changes a task: one tool for all that agents do with one.
 
 use comity_core::redact::redact;
-use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskState};
+use comity_core::tasks::{BriefChange, Task, TaskAct, TaskAsk, TaskRef, TaskState};
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,21 +12,27 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Change a task: its status, its owner, or what comes first.
+/// Change a task: status, owner, title, files or what comes first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskUpdate {
-    /// The task
+    /// Id of the task
     #[serde(alias = "taskId")]
     pub id: String,
     /// running, done, failed, ready (again), paused, skipped, cancelled, accepted or sent-back
     pub status: Option<String>,
     /// The new owner: an agent, or me
     pub owner: Option<String>,
-    /// The evidence
+    /// What shows that it is done
     pub evidence: Option<String>,
     /// Why it failed or was sent back
     pub reason: Option<String>,
+    /// The new title
+    #[serde(alias = "subject")]
+    pub title: Option<String>,
+    /// All the files it is going to change; repeat for more
+    #[serde(default)]
+    pub files: Vec<String>,
     /// Another task that comes first; repeat for more
     #[serde(default, alias = "addBlockedBy")]
     pub depends_on: Vec<String>,
@@ -36,13 +42,20 @@ impl Operation for TaskUpdate {
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
-        let wishes = [self.status.is_some(), self.owner.is_some(), !self.depends_on.is_empty()];
+        let says = !self.depends_on.is_empty() || self.title.is_some() || !self.files.is_empty();
+        let wishes = [self.status.is_some(), self.owner.is_some(), says];
         if wishes.iter().filter(|wish| **wish).count() != 1 {
-            let problem = "one thing is changed at a time";
-            return Err(Refusal::bad_input(problem, "give either status, owner or depends_on").into());
+            let (problem, hint) = match wishes.contains(&true) {
+                true => (
+                    "a status, an owner and what the task says are changed one at a time",
+                    "give the status, or the owner, or any of title, files and depends_on",
+                ),
+                false => ("nothing is to be changed", "give status, owner, title, files or depends_on"),
+            };
+            return Err(Refusal::bad_input(problem, hint).into());
         }
-        if !self.depends_on.is_empty() {
-            return link(app, caller, &self.id, self.depends_on);
+        if says {
+            return self.say(app, caller);
         }
         if let Some(name) = &self.owner {
             let to = owner(&app.engine().world(), caller, name)?;
@@ -55,6 +68,18 @@ impl Operation for TaskUpdate {
 }
 
 impl TaskUpdate {
+    /// Changes what the task says, and what comes first.
+    fn say(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
+        let place = app.projects().place(caller)?;
+        let on = TaskRef { project: place.project(), task: self.id.into() };
+        let depends_on = self.depends_on.into_iter().map(Into::into).collect();
+        let files = (!self.files.is_empty()).then(|| place.resolve_all(&self.files)).transpose()?;
+        let title = self.title.map(|title| redact(title.trim()).into());
+        let change = BriefChange { title, files };
+        let asks = vec![Ask::Task(TaskAsk::Link { on: on.clone(), depends_on, change })];
+        Ok(Plan::change(asks, move |events, world, _| TaskChange::of(&on, events, world)))
+    }
+
     /// What the wished status means for the task as it is.
     fn verb(&self, app: &Application, caller: &Caller) -> Result<TaskAct, Failure> {
         let stored = |text: &Option<String>| redact(text.as_deref().unwrap_or_default()).into();
@@ -89,16 +114,4 @@ fn again(task: &Task) -> TaskAct {
         TaskState::Done { .. } | TaskState::Skipped { .. } | TaskState::Cancelled { .. } => TaskAct::Reopen,
         TaskState::Open { .. } | TaskState::Running { .. } | TaskState::InReview { .. } => TaskAct::GiveBack,
     }
-}
-
-fn link(
-    app: &Application,
-    caller: &Caller,
-    id: &str,
-    depends_on: Vec<String>,
-) -> Result<Plan<TaskChange>, Failure> {
-    let on = TaskRef { project: app.projects().place(caller)?.project(), task: id.into() };
-    let depends_on = depends_on.into_iter().map(Into::into).collect();
-    let asks = vec![Ask::Task(TaskAsk::Link { on: on.clone(), depends_on })];
-    Ok(Plan::change(asks, move |events, world, _| TaskChange::of(&on, events, world)))
 }

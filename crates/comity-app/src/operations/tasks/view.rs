@@ -139,7 +139,7 @@ impl fmt::Display for TaskView {
         if self.review {
             f.write_str(", to be reviewed")?;
         }
-        write!(f, "; declared by {} {} ago", self.name(&self.creator), Millis(self.age_ms))?;
+        write!(f, "; declared by {} {}", self.name(&self.creator), Millis(self.age_ms).ago())?;
         for (label, list) in [("after", &self.depends_on), ("files", &self.files)] {
             if !list.is_empty() {
                 write!(f, "\n  {label}: {}", visible(&list.join(", ")))?;
@@ -154,7 +154,7 @@ impl fmt::Display for TaskView {
             let decided_by = attempt.decided_by.as_deref().map(|by| self.name(by).to_owned());
             let by = self.name(&attempt.by).to_owned();
             let attempt = AttemptView { by, decided_by, ..attempt.clone() };
-            write!(f, "\n  attempt {attempt}, {} ago", Millis(attempt.age_ms).rough())?;
+            write!(f, "\n  attempt {attempt}, {}", Millis(attempt.age_ms).rough_ago())?;
         }
         match self.description.is_empty() {
             true => Ok(()),

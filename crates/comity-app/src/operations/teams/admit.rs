@@ -14,7 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Admit {
-    /// The agent
+    /// Name of the agent
     pub agent: String,
     /// The team; the one it asked for if omitted
     pub team: Option<String>,

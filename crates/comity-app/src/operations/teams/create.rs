@@ -14,7 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateTeam {
-    /// Its name
+    /// What to call the team
     #[serde(alias = "team_name")]
     pub name: String,
     /// What it is for

@@ -19,7 +19,7 @@ use crate::operations::teams::CreateTeam;
 #[serde(deny_unknown_fields)]
 pub struct ListTeams {}
 
-/// The teams.
+/// Teams with their leaders.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TeamList {
     /// By name.

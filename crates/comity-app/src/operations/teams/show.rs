@@ -15,7 +15,7 @@ use crate::operations::teams::ListTeams;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowTeam {
-    /// Its name
+    /// Name of the team
     pub name: String,
 }
 

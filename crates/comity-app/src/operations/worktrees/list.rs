@@ -57,7 +57,7 @@ pub struct WorktreeList {
 }
 
 /// A merge that is made, and not in its branch yet.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct WaitingMerge {
     /// The branch that it is for.
     pub target: String,
@@ -65,7 +65,7 @@ pub struct WaitingMerge {
     pub command: String,
 }
 
-/// One worktree.
+/// A worktree, and why it stays if it was released.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorktreeView {
     pub slug: String,
@@ -95,7 +95,7 @@ pub struct TrashView {
 }
 
 impl WaitingMerge {
-    pub(in crate::operations) fn of(waiting: comity_git::worktree::WaitingMerge) -> WaitingMerge {
+    pub(crate) fn of(waiting: comity_git::worktree::WaitingMerge) -> WaitingMerge {
         WaitingMerge { target: waiting.target.as_str().to_owned(), command: waiting.command }
     }
 }

@@ -80,8 +80,9 @@ impl Operation for WorktreeMerge {
         let target = match &self.into {
             Some(target) => Branch::parse(target).map_err(failure)?,
             None => driver.main_branch().map_err(failure)?.ok_or_else(|| {
-                let hint =
-                    format!("name a branch: {}", next_call::<WorktreeMerge>([("into", "BRANCH".into())]));
+                let slug = &*worktree.tree.slug;
+                let merge = next_call::<WorktreeMerge>([("slug", slug.into()), ("into", "BRANCH".into())]);
+                let hint = format!("name a branch: {merge}");
                 Refusal::bad_input("the main checkout is on no branch", hint)
             })?,
         };
@@ -89,6 +90,7 @@ impl Operation for WorktreeMerge {
             Merging { wish: &self, app, caller, place: &place, driver: &driver, worktree, source, target };
         for _ in 0..PLANS_MAX {
             if let Some(made) = merging.attempt()? {
+                app.waiting_merges(place.project(), place.repository().common_dir());
                 return Ok(Plan::Answer(made));
             }
         }
@@ -139,10 +141,13 @@ impl Merging<'_> {
                 caller.who,
                 Ask::Worktree(WorktreeAsk::RecordConflict { project, source, target, paths }),
             )?;
+            let paths = plan.conflicts.iter().map(|conflict| conflict.path.to_string_lossy().into_owned());
+            app.open_merges().conflicted(worktree, &made.target, plan.onto(), paths.collect());
             return Err(conflicted(app, worktree, &made, &plan).into());
         }
+        app.open_merges().resolved(worktree);
         if !made.out_of_scope.is_empty() && !wish.out_of_scope && !wish.dry_run {
-            return Err(beyond(&made).into());
+            return Err(beyond(worktree, &made).into());
         }
         let Some(turn) = turn else { return Ok(Some(made)) };
         let name = app.engine().world().name_of(worktree.owner);
@@ -229,12 +234,13 @@ fn made_before(app: &Application, caller: &Caller, driver: &Driver) -> Result<Op
     Ok(Some(made))
 }
 
-fn beyond(made: &MergeMade) -> Refusal {
+fn beyond(worktree: &Worktree, made: &MergeMade) -> Refusal {
     let shown: Vec<&str> = made.out_of_scope.iter().take(SHOWN_MAX).map(String::as_str).collect();
     let count = made.out_of_scope.len();
     let were = if count == 1 { "was" } else { "were" };
     let changes = counted(count, "change");
-    let merge = next_call::<WorktreeMerge>([("out_of_scope", Argument::Yes)]);
+    let slug = &*worktree.tree.slug;
+    let merge = next_call::<WorktreeMerge>([("slug", slug.into()), ("out_of_scope", Argument::Yes)]);
     Refusal::NotAllowed {
         problem: format!("{changes} on {} {were} made without a lock: {}", made.source, shown.join(", ")),
         hint: format!("nothing was merged; look at them, then merge all the same: {merge}"),

@@ -21,7 +21,7 @@ use crate::projects::PathBase;
 use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 pub use add::WorktreeAdd;
 pub use list::ListWorktrees;
-pub(super) use list::WaitingMerge;
+pub(crate) use list::WaitingMerge;
 pub use merge::WorktreeMerge;
 pub use remove::WorktreeRemove;
 pub use restore::WorktreeRestore;

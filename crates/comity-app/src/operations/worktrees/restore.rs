@@ -26,7 +26,7 @@ pub struct WorktreeRestore {
     pub slug: Option<String>,
 }
 
-/// It is back.
+/// Where the worktree is now.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorktreeBack {
     pub slug: String,
@@ -78,6 +78,7 @@ impl Operation for WorktreeRestore {
         });
         panic_at("worktree-back");
         ask_with_key(app, caller, Ask::Worktree(WorktreeAsk::Add { project: place.project(), tree }))?;
+        panic_at("worktree-recorded");
         // Only now: after a crash before this, who asks again finds it in the trash.
         forget_restored(app, &driver, place.project());
         Ok(Plan::Answer(WorktreeBack { slug, path, branch }))
@@ -86,10 +87,13 @@ impl Operation for WorktreeRestore {
 
 /// What is back and recorded as somebody's is no longer in the trash, whenever the server died after that.
 pub(super) fn forget_restored(app: &Application, driver: &Driver, project: ProjectId) {
-    let world = app.engine().world();
-    let is_known = |path: &Path| world.worktrees.of(project).any(|it| Path::new(&*it.tree.path) == path);
-    let back = driver.trashed().unwrap_or_default().into_iter().filter(|one| one.is_back);
-    for one in back.filter(|one| is_known(&one.path)) {
+    let mut back = driver.trashed().unwrap_or_default();
+    {
+        let world = app.engine().world();
+        let is_known = |path: &Path| world.worktrees.of(project).any(|it| Path::new(&*it.tree.path) == path);
+        back.retain(|one| one.is_back && is_known(&one.path));
+    }
+    for one in back {
         if let Err(problem) = driver.end_restore(&one.id) {
             // The next look at the list does it.
             eprintln!("comity: {} is back, but still in the trash: {problem}", one.path.display());

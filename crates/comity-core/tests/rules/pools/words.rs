@@ -2,7 +2,7 @@
 
 use comity_core::agents::Process;
 use comity_core::pools::{
-    FreeCause, Loss, PlaceEnding, PlaceState, PoolAsk, PoolEvent, PoolKind, SlotId, Take, Whereabouts,
+    FreeCause, Loss, PlaceEnding, PlaceState, PoolAsk, PoolEvent, PoolKind, SlotId, TabLocation, Take,
 };
 use comity_core::{Ask, Key, Millis, Principal, World};
 
@@ -82,7 +82,7 @@ pub(super) fn play(stage: &mut Stage, line: &str) {
         "opens" => PoolAsk::MarkOpened { slot: words.slot() },
         "notes" => PoolAsk::Note {
             slot: words.slot(),
-            at: Box::new(Whereabouts {
+            at: Box::new(TabLocation {
                 container: "c1".into(),
                 context: None,
                 url: words.after("at").expect("at").into(),

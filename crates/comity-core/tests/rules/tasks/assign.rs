@@ -101,7 +101,7 @@ fn who_waits_is_given_what_becomes_ready_and_nobody_else() {
             ann waits for work, 1m at most
             a given to ann (1), to be started within 2m
             ann: nothing changes
-            bob: refused (not_found): no task is ready for you; wait for one: task_claim(wait="60s"); or see: task_list()
+            bob: refused (not_found): no task is ready for you; wait for one: next(wait="60s"); or see: task_list()
             a started by ann (1)
             cat waits for work, 1m at most
             a done by ann: done

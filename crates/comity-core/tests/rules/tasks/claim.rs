@@ -92,7 +92,7 @@ fn two_tasks_on_the_same_files_never_run_at_once() {
 }
 
 #[test]
-fn a_lost_claimant_returns_it_and_the_third_fails_it() {
+fn a_lost_claimant_returns_it_and_the_fourth_fails_it() {
     check(
         "lead joins as lead
          human declares a on src/a.rs; b after a; c after b
@@ -108,6 +108,10 @@ fn a_lost_claimant_returns_it_and_the_third_fails_it() {
          cat joins under lead
          cat starts a attempt 3
          cat crashes
+         clean src/a.rs
+         dan joins under lead
+         dan starts a attempt 4
+         dan crashes
          show tasks
          lead reads
          human retries a
@@ -139,16 +143,25 @@ fn a_lost_claimant_returns_it_and_the_third_fails_it() {
             cat got src/a.rs (fence 3)
             a started by cat (3)
             src/a.rs of cat lapsed
-            a failed by cat: 3 agents ended over it, lead is told
+            a returned by cat (4): OwnerEnded
             cat failed (its process died)
-            a: failed (3)
+            src/a.rs of cat released with its holder
+            dan joined under lead
+            a claimed by dan (4)
+            dan got src/a.rs (fence 4)
+            a started by dan (4)
+            src/a.rs of dan lapsed
+            a failed by dan: 4 agents ended over it, lead is told
+            dan failed (its process died)
+            a: failed (4)
             b: blocked (1)
             c: blocked (1)
-            notice: the task a failed: 3 agents ended over it
             notice: cat, which you lead, has ended (failed: its process died)
+            notice: the task a failed: 4 agents ended over it
+            notice: dan, which you lead, has ended (failed: its process died)
             lead was told
-            a retried (4)
-            a: ready (4)
+            a retried (5)
+            a: ready (5)
             b: pending (1)
             c: pending (1)"#]],
     );

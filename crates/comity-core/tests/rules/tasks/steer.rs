@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use super::check;
+use super::{check, words};
+use crate::script::Stage;
 
 #[test]
 fn failure_and_cancelling_block_transitively_and_skipping_does_not() {
@@ -118,6 +119,7 @@ fn a_review_is_by_somebody_else_with_the_right() {
          rita starts a
          rita finishes a because see commit 1
          rita accepts a
+         rita starts a
          dan accepts a
          rita finishes a because again
          show tasks
@@ -136,8 +138,9 @@ fn a_review_is_by_somebody_else_with_the_right() {
             a started by rita (1)
             a of rita in review: see commit 1
             rita: refused (not_allowed): a is your own work; somebody else has to accept it
+            rita: refused (not_allowed): a is in review; it is yours again if it is sent back; see: task_get(id="a")
             dan: refused (not_allowed): a developer may not say that the work of others is done; ask your leader or the human, or give the role this right in the configuration
-            rita: refused (not_allowed): the task a is in review, rita's; see: task_get(id="a")
+            rita: refused (not_allowed): a is in review; it is yours again if it is sent back; see: task_get(id="a")
             a: in review (1)
             b: pending (1)
             rob: refused (bad_input): nothing is said of what must change; say it: task_send_back(id="a", reason="TEXT")
@@ -151,6 +154,41 @@ fn a_review_is_by_somebody_else_with_the_right() {
             a: done (2)
             b: ready (1)"#]],
     );
+}
+
+#[test]
+fn nobody_is_above_the_human_who_may_accept_its_own_work() {
+    let said = said(
+        "human declares a reviewed
+         human starts a
+         human finishes a because see commit 1
+         human accepts a
+         show tasks",
+    );
+    assert!(said.ends_with("a: done (1)"), "{said}");
+}
+
+#[test]
+fn the_title_and_the_files_of_a_task_that_nobody_works_on_can_be_changed() {
+    let said = said(
+        "ann declares a on src/a.rs
+         ann retitles a to Write it again
+         ann refiles a to src/b.rs
+         bob refiles a to src/d.rs
+         ann starts a
+         ann refiles a to src/e.rs",
+    );
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[1..3], ["a is called Write it again", "a changes src/b.rs"], "{said}");
+    assert!(lines[3].starts_with("bob: refused (not_allowed)"), "it is ann's: {said}");
+    assert!(said.contains("ann got src/b.rs") && !said.contains("src/a.rs"), "{said}");
+    assert!(said.lines().last().is_some_and(|line| line.starts_with("ann: refused")), "{said}");
+}
+
+fn said(script: &str) -> String {
+    let mut stage = Stage::default();
+    script.lines().map(str::trim).for_each(|line| words::play(&mut stage, line));
+    stage.said.join("\n")
 }
 
 #[test]

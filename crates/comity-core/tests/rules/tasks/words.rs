@@ -1,7 +1,9 @@
 //! The language of the examples about tasks: `ann declares a; b after a on src/`, `bob finishes a because tests pass`.
 
 use comity_core::limits::LOCK_TTL;
-use comity_core::tasks::{Brief, Priority, Task, TaskAct, TaskAsk, TaskDraft, TaskEvent, TaskRef};
+use comity_core::tasks::{
+    Brief, BriefChange, Priority, Task, TaskAct, TaskAsk, TaskDraft, TaskEvent, TaskRef,
+};
 use comity_core::{Ask, CaseRule, Millis, PathPattern, Principal, World};
 
 use crate::script::{Stage, project};
@@ -36,7 +38,17 @@ fn ask(stage: &mut Stage, verb: &str, rest: &str) -> Option<TaskAsk> {
         }
         "links" => {
             let depends_on = to.split_whitespace().map(Into::into).collect();
-            return Some(TaskAsk::Link { on: on(), depends_on });
+            return Some(TaskAsk::Link { on: on(), depends_on, change: BriefChange::default() });
+        }
+        "retitles" => {
+            let change = BriefChange { title: Some(to.into()), files: None };
+            return Some(TaskAsk::Link { on: on(), depends_on: vec![], change });
+        }
+        "refiles" => {
+            let parse = |path: &str| PathPattern::parse(path, CaseRule::Exact).expect("a path");
+            let files = Some(to.split_whitespace().map(parse).collect());
+            let change = BriefChange { title: None, files };
+            return Some(TaskAsk::Link { on: on(), depends_on: vec![], change });
         }
         "claims" if task.is_empty() => return Some(TaskAsk::ClaimNext { project: project() }),
         "seeks" => {
@@ -108,6 +120,11 @@ pub(crate) fn told(world: &World, event: &TaskEvent) -> String {
         TaskEvent::Declared { tasks, .. } => {
             let ids: Vec<&str> = tasks.iter().map(|task| &*task.id).collect();
             format!("declared {}", ids.join(", "))
+        }
+        TaskEvent::Linked { title: Some(title), .. } => format!("{task} is called {title}"),
+        TaskEvent::Linked { files: Some(files), .. } => {
+            let files: Vec<String> = files.iter().map(ToString::to_string).collect();
+            format!("{task} changes {}", files.join(", "))
         }
         TaskEvent::Linked { depends_on, .. } => format!("{task} waits for {}, too", depends_on.join(", ")),
         TaskEvent::Claimed { by, attempt, .. } => format!("{task} claimed by {} ({attempt})", name(by)),

@@ -96,27 +96,34 @@ pub(super) fn parse(output: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), W
     Ok((tree, found))
 }
 
+/// One side of a merge.
+#[derive(Clone, Copy)]
+pub(super) struct MergeSide<'a> {
+    pub(super) commit: &'a CommitId,
+    pub(super) branch: &'a str,
+}
+
 /// Names the last commit to each path in conflict, on both sides.
 pub(super) fn describe(
     git: &Git<'_>,
     tree: &str,
     found: Vec<(PathBuf, String)>,
-    target: &CommitId,
-    source: &CommitId,
+    target: MergeSide<'_>,
+    source: MergeSide<'_>,
 ) -> Result<Vec<Conflict>, WorktreeError> {
     let paths: Vec<&Path> = found.iter().take(DESCRIBED_MAX).map(|(path, _)| path.as_path()).collect();
     if paths.is_empty() {
         return Ok(Vec::new());
     }
-    let on_target = last_commits(git, &paths, target, source)?;
-    let on_source = last_commits(git, &paths, source, target)?;
+    let on_target = last_commits(git, &paths, target.commit, source.commit)?;
+    let on_source = last_commits(git, &paths, source.commit, target.commit)?;
     let side = |commits: &[(PathBuf, Side)], path: &Path| {
         commits.iter().find(|(known, _)| known == path).map(|(_, side)| side.clone())
     };
     let conflict = |(at, (path, what)): (usize, (PathBuf, String))| Conflict {
         target: side(&on_target, &path),
         source: side(&on_source, &path),
-        hunks: if at < SHOWN_MAX { hunks(git, tree, &path) } else { String::new() },
+        hunks: if at < SHOWN_MAX { hunks(git, tree, &path, [target, source]) } else { String::new() },
         path,
         what,
     };
@@ -124,7 +131,7 @@ pub(super) fn describe(
 }
 
 /// The parts of a file that git has marked, each with the number of its first line.
-fn hunks(git: &Git<'_>, tree: &str, path: &Path) -> String {
+fn hunks(git: &Git<'_>, tree: &str, path: &Path, sides: [MergeSide<'_>; 2]) -> String {
     let name = [tree.as_bytes(), b":", path.as_os_str().as_bytes()].concat();
     let Ok(blob) = git.call("cat-file").arg("blob").arg(OsString::from_vec(name)).done() else {
         return String::new();
@@ -141,7 +148,13 @@ fn hunks(git: &Git<'_>, tree: &str, path: &Path) -> String {
             if count > HUNK_LINES_MAX {
                 return shown + "...\n";
             }
-            shown += &format!("{line}\n");
+            let is_mark = line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
+            let side = sides.iter().find(|side| is_mark && line.contains(side.commit.as_str()));
+            // Git was given commits, and people know branches.
+            match side {
+                Some(side) => shown += &format!("{}\n", line.replace(side.commit.as_str(), side.branch)),
+                None => shown += &format!("{line}\n"),
+            }
         }
         is_inside &= !line.starts_with(">>>>>>> ");
     }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::conflicts::Conflict;
+use super::conflicts::{Conflict, MergeSide};
 use super::{MERGED, Person};
 use crate::git::{Git, is_there};
 use crate::worktree::Driver;
@@ -96,7 +96,14 @@ impl Driver {
             plan.outcome = MergeOutcome::FastForward;
             plan.source_commit.to_string()
         } else {
-            let (tree, conflicts) = self.try_out(&plan.target_commit, &plan.source_commit, deadline)?;
+            let (tree, conflicts) = {
+                let target = MergeSide { commit: &plan.target_commit, branch: target.as_str() };
+                self.try_out(
+                    target,
+                    MergeSide { commit: &plan.source_commit, branch: source.as_str() },
+                    deadline,
+                )?
+            };
             plan.conflicts = conflicts;
             plan.outcome = MergeOutcome::Merge { tree: tree.clone() };
             tree
@@ -119,15 +126,16 @@ impl Driver {
     /// Lets git merge in memory; gives the tree, and what stands against it.
     fn try_out(
         &self,
-        target: &CommitId,
-        source: &CommitId,
+        target: MergeSide<'_>,
+        source: MergeSide<'_>,
         deadline: Instant,
     ) -> Result<(String, Vec<Conflict>), WorktreeError> {
         let project = self.project();
         // Attributes are those of the target; the merge drivers that they name are switched off.
-        let git = Git::on(&project, deadline)?.with_variable("GIT_ATTR_SOURCE", target.as_str());
+        let git = Git::on(&project, deadline)?.with_variable("GIT_ATTR_SOURCE", target.commit.as_str());
         let options = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages"];
-        let output = git.run(&[&options[..], &[target.as_str(), source.as_str()]].concat(), b"")?;
+        let output =
+            git.run(&[&options[..], &[target.commit.as_str(), source.commit.as_str()]].concat(), b"")?;
         if !matches!(output.status.code(), Some(0 | 1)) {
             let complaint = String::from_utf8_lossy(&output.stderr);
             return Err(WorktreeError::git(format!(
@@ -171,13 +179,15 @@ impl Driver {
         if is_before(&git, branch, waiting)? {
             return Ok(waiting.clone());
         }
-        let (tree, conflicts) = self.try_out(branch, waiting, deadline)?;
+        let waits_at = format!("{MERGED}/{target}");
+        let on_branch = MergeSide { commit: branch, branch: target.as_str() };
+        let (tree, conflicts) =
+            self.try_out(on_branch, MergeSide { commit: waiting, branch: &waits_at }, deadline)?;
         if let Some(conflict) = conflicts.first() {
-            let name = format!("{MERGED}/{target}");
             let message = format!(
-                "{target} has moved on, and conflicts with the merges that wait at {name}: {conflict}; in its checkout, \
-                 run: git merge {}",
-                shell_word(&name)
+                "{target} has moved on, and conflicts with the merges that wait at {waits_at}: {conflict}; in its \
+                 checkout, run: git merge {}",
+                shell_word(&waits_at)
             );
             return Err(WorktreeError::new(FailureKind::Changed, message, "then merge again"));
         }

@@ -23,7 +23,7 @@ pub(super) fn work(
     build_dirs: &[InnerPath],
 ) -> Vec<KeepReason> {
     let copied = ready.copied.iter().map(|copied| (copied.path.as_path(), copied.hash.as_str())).collect();
-    let ours = Ours { root: &git.worktree().root, files, links: &ready.links, copied, build_dirs };
+    let ours = OwnFiles { root: &git.worktree().root, files, links: &ready.links, copied, build_dirs };
     let (mut changed, mut untracked, mut ignored, mut repositories) = (vec![], vec![], vec![], vec![]);
     for entry in &status.entries {
         let path = &entry.to_path();
@@ -77,7 +77,7 @@ pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<KeepReason>, U
 }
 
 /// What we put into a worktree ourselves.
-struct Ours<'a> {
+struct OwnFiles<'a> {
     root: &'a Path,
     files: &'a Survey,
     links: &'a [SharedLink],
@@ -86,7 +86,7 @@ struct Ours<'a> {
     build_dirs: &'a [InnerPath],
 }
 
-impl Ours<'_> {
+impl OwnFiles<'_> {
     /// Whether a file is a copy of ours that nobody changed, or our link; or a directory that has nothing else in it.
     fn is_put_there(&self, path: &Path) -> bool {
         if self.is_link(path) || self.is_copy(path) {

@@ -36,16 +36,16 @@ fn a_lock_without_a_reason_says_how_to_let_it_go() {
     let ann = yard.ann();
     let path = yard.path(&ann);
     let path = path.to_str().expect("text");
-    let said = |arguments: &[&str]| {
+    let output = |arguments: &[&str]| {
         yard.sandbox.git("main", arguments);
         let kept = yard.prove(&ann).expect_err("it is kept");
         kept.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let unlock = format!("let it go with: git worktree unlock {path}");
-    assert_eq!(said(&["worktree", "lock", path]), [format!("it is locked: nobody said why; {unlock}")]);
+    assert_eq!(output(&["worktree", "lock", path]), [format!("it is locked: nobody said why; {unlock}")]);
     yard.sandbox.git("main", &["worktree", "unlock", path]);
     assert_eq!(
-        said(&["worktree", "lock", "--reason", "mine", path]),
+        output(&["worktree", "lock", "--reason", "mine", path]),
         [format!("it is locked: mine; {unlock}")]
     );
 }

@@ -208,7 +208,7 @@ fn callers_that_are_not_let_in_are_in_the_ledger_together() {
     assert_eq!(server.ask(HUMAN, "GET /api/status", &[], "").status, 200);
     assert_eq!(refused(&server, "before"), [""; 0]);
     for _ in 0..40 {
-        assert_eq!(server.ask("cmty_wrong-secret", "GET /api/status", &[], "").status, 403);
+        assert_eq!(server.ask("cmty_wrong-secret", "GET /api/status", &[], "").status, 401);
     }
     let host = ["GET / HTTP/1.1", "Host: evil.example", TOKEN];
     assert_eq!(server.raw(&host, "").status, 403);
@@ -226,7 +226,7 @@ fn callers_that_are_not_let_in_are_written_down_soon_while_the_server_runs() {
     let together = Duration::from_millis(200);
     let server = Server::start_with(|door| door.refused = Refused::within(together));
     for _ in 0..3 {
-        assert_eq!(server.ask("cmty_wrong-secret", "GET /api/status", &[], "").status, 403);
+        assert_eq!(server.ask("cmty_wrong-secret", "GET /api/status", &[], "").status, 401);
     }
     let begun = Instant::now();
     let counted = || -> u64 {

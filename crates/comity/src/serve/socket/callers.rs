@@ -1,6 +1,7 @@
 //! Who asks on a connection.
 
 use comity_app::{Caller, identity};
+use comity_core::agents::AgentRefusal;
 use comity_core::{Principal, Refusal};
 use comity_wire::Request;
 
@@ -10,7 +11,9 @@ use crate::serve::outbox::ConnectionId;
 impl Socket {
     /// Who calls: by the token, else as before on this connection, else by the process tree.
     pub(super) fn caller(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<Caller, Refusal> {
-        let Some(connection) = self.connections.get_mut(&id) else { return Err(Refusal::BadToken) };
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return Err(Refusal::Agent(AgentRefusal::BadToken));
+        };
         let lineage = connection.lineage.clone();
         let markings = comity_app::processes::markings();
         let token = request.token.as_deref().map(comity_app::tokens::hash);

@@ -4,11 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Refusal;
+use super::LockMode;
 use crate::calls;
 use crate::display::visible;
 use crate::ids::AgentId;
-use crate::locks::LockMode;
 use crate::next_call::{Argument, NextCall, call};
 use crate::time::Millis;
 
@@ -88,17 +87,4 @@ pub(super) fn next_step(holders: &[HolderView], paths: &[String]) -> String {
 
 fn of_path(operation: &str, path: &str) -> NextCall {
     call(operation, [("paths", [path].into())])
-}
-
-impl Refusal {
-    /// Who stands in the way, if somebody does.
-    pub fn holders(&self) -> &[HolderView] {
-        match self {
-            Refusal::Locked { holders, .. }
-            | Refusal::WaitTimedOut { holders, .. }
-            | Refusal::NotHeld { holders, .. }
-            | Refusal::StaleFence { holders, .. } => holders,
-            _ => &[],
-        }
-    }
 }

@@ -1,0 +1,50 @@
+//! What waits for an entry's answer, and where it is.
+
+use comity_core::display::counted;
+use comity_core::inbox::InboxItem;
+use comity_core::tasks::Task;
+use comity_core::{Principal, World};
+
+use crate::operations::locks::waiting_for;
+
+/// What waits for the answer.
+pub(super) fn blocks(item: &InboxItem<'_>, world: &World) -> Option<String> {
+    let behind = |task: &Task| match world.tasks.after(task).count() {
+        0 => None,
+        waiting => Some(counted(waiting, "task")),
+    };
+    match item {
+        InboxItem::Permission(request) => Some(world.name_of(Principal::Agent(request.asker))),
+        InboxItem::Plan(plan) => Some(world.name_of(Principal::Agent(plan.asker))),
+        InboxItem::Orphan(lock) => match waiting_for(world, lock) {
+            0 => None,
+            waiting => Some(format!("{waiting} waiting")),
+        },
+        InboxItem::Review(task) | InboxItem::Failed(task) | InboxItem::Death(task) => behind(task),
+        InboxItem::Space { first, .. } => Some(world.name_of(first.who)),
+        InboxItem::LockWanted { by, .. } => Some(world.name_of(by.who)),
+        InboxItem::Shutdown(_)
+        | InboxItem::GaveUp(_)
+        | InboxItem::NewPlaces { .. }
+        | InboxItem::Decision(_)
+        | InboxItem::Wish(_)
+        | InboxItem::Mail { .. }
+        | InboxItem::Task(_)
+        | InboxItem::Ready(_) => None,
+    }
+}
+
+/// The repository that it is in.
+pub(super) fn project(item: &InboxItem<'_>, world: &World) -> Option<String> {
+    let id = match item {
+        InboxItem::Orphan(lock) | InboxItem::LockWanted { lock, .. } => lock.wanted.project,
+        InboxItem::GaveUp(run) => run.spec.project?,
+        InboxItem::Review(task)
+        | InboxItem::Failed(task)
+        | InboxItem::Death(task)
+        | InboxItem::Task(task)
+        | InboxItem::Ready(task) => task.project,
+        _ => return None,
+    };
+    world.projects.get(&id).map(|project| project.name().to_owned())
+}

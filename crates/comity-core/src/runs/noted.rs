@@ -1,0 +1,32 @@
+//! What is noted of a run besides its life: its client's conversation, and that somebody knows of its end.
+
+use super::rules::{known, may_steer};
+use super::{AgentRun, RunEvent, RunId};
+use crate::checks::only_comity;
+use crate::event::Event;
+use crate::ids::{AgentId, Principal};
+use crate::limits::PROFILE_BYTES_MAX;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// Takes note of a run that was given up.
+pub(super) fn note(world: &World, who: Principal, run: RunId) -> Result<Vec<Event>, Refusal> {
+    let run = known(world, run)?;
+    may_steer(world, who, run)?;
+    let is_open = world.runs.given_up().any(|other| other.id == run.id);
+    Ok(is_open.then_some(Event::Run(RunEvent::Noted { run: run.id })).into_iter().collect())
+}
+
+/// The conversation of the client in a run, as its hook tells.
+pub(super) fn know_session(
+    world: &World,
+    who: Principal,
+    agent: AgentId,
+    session: &str,
+) -> Result<Vec<Event>, Refusal> {
+    only_comity(who)?;
+    let is_new = |run: &&AgentRun| run.session.as_deref() != Some(session);
+    let run = world.runs.of(agent).filter(is_new).filter(|_| session.len() <= PROFILE_BYTES_MAX);
+    let known = run.map(|run| RunEvent::SessionKnown { run: run.id, session: session.into() });
+    Ok(known.map(Event::Run).into_iter().collect())
+}
