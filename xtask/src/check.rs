@@ -1,6 +1,6 @@
 //! `cargo xtask check`: exactly what CI runs, in the same order.
 
-use crate::process::{self, Failure, cargo, cargo_has, no_arguments};
+use crate::process::{self, Failure, cargo, cargo_has};
 use crate::{additions, docs, test, tidy};
 use std::env;
 use std::path::PathBuf;
@@ -11,36 +11,48 @@ struct Step {
     run: fn() -> Result<(), Failure>,
 }
 
+/// The quick ones first: who waits for the tests knows by then that the rest is right.
 const STEPS: &[Step] = &[
     Step { name: "fmt", run: fmt },
     Step { name: "clippy", run: clippy },
     Step { name: "tidy", run: || tidy::run(&[]) },
-    Step { name: "test", run: || test::run(&[]) },
     Step { name: "doc", run: doc },
     Step { name: "readme", run: readme },
     Step { name: "reference", run: || docs::run(&["--check".to_owned()]) },
-    Step { name: "additions", run: || additions::run(&[]) },
     Step { name: "deny", run: deny },
+    Step { name: "additions", run: || additions::run(&[]) },
+    Step { name: "test", run: || test::run(&[]) },
 ];
 
-/// Runs the steps one after another, and stops at the first that fails.
-pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
-    no_arguments("check", arguments)?;
+/// Runs the steps one after another, all of them or those named, and tells at the end which failed.
+pub(crate) fn run(named: &[String]) -> Result<(), Failure> {
+    if let Some(unknown) = named.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
+        let all: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        return Err(Failure::usage(format!("there is no step `{unknown}`; the steps: {}", all.join(", "))));
+    }
+    let steps: Vec<&Step> =
+        STEPS.iter().filter(|step| named.is_empty() || named.iter().any(|name| step.name == *name)).collect();
     let mut times = Vec::new();
-    for (index, step) in STEPS.iter().enumerate() {
-        println!("\n== {} ({} of {})", step.name, index + 1, STEPS.len());
+    let mut failures: Vec<Failure> = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        println!("\n== {} ({} of {})", step.name, index + 1, steps.len());
         let started = Instant::now();
         let outcome = (step.run)();
         let took = seconds(started.elapsed());
-        if let Err(failure) = outcome {
-            let says = format!("check stopped at `{}` after {took}: {}", step.name, failure.says);
-            return Err(Failure { says, code: failure.code });
+        match outcome {
+            Ok(()) => println!("== {} passed in {took}", step.name),
+            Err(failure) => {
+                println!("== {} FAILED after {took}: {}", step.name, failure.says);
+                failures
+                    .push(Failure { says: format!("{}: {}", step.name, failure.says), code: failure.code });
+            }
         }
-        println!("== {} passed in {took}", step.name);
         times.push(format!("{} {took}", step.name));
     }
-    println!("\ncheck passed: {}", times.join(", "));
-    Ok(())
+    println!("\ncheck {}: {}", if failures.is_empty() { "passed" } else { "FAILED" }, times.join(", "));
+    let Some(code) = failures.first().map(|failure| failure.code) else { return Ok(()) };
+    let says: Vec<String> = failures.into_iter().map(|failure| failure.says).collect();
+    Err(Failure { says: says.join("; "), code })
 }
 
 fn fmt() -> Result<(), Failure> {

@@ -26,7 +26,7 @@ Commands:
   additions [--count]               How many files an operation and a feature touch; they are added to a copy
   build                             The release programs, the hook linked statically
   test [arguments]                  Run every test; arguments go to the test runner as they are
-  check                             Everything CI runs: format, lints, tidy, tests, docs, licences
+  check [STEP...]                   Everything CI runs: format, lints, tidy, docs, licences, tests; or these steps
   stats [--measure]                 How much there is to read, how large the programs are; --measure builds and times them
   tidy                              The rules of the house that no compiler checks
   bench [CASE...] [--quick]         Measure the figures on the release programs; --help has the rest
