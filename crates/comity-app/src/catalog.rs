@@ -97,7 +97,7 @@ pub struct CatalogEntry {
     pub pace: Pace,
     /// Whether an agent program that is not known yet may call it, and becomes known by that.
     pub(crate) lets_in: Option<WayIn>,
-    /// Whether it changes files or branches: nobody does that in plan mode.
+    /// Whether it changes files or branches, or starts what may: nobody does that in plan mode.
     pub(crate) writes_files: bool,
     pub audience: Audience,
     /// Whether a model should see its tool at once, without searching for it.

@@ -114,7 +114,8 @@ impl Application {
             return Err(caller.unproven());
         }
         if entry.writes_files && self.is_planning(caller.who) {
-            let problem = "you are in plan mode, and this changes files or branches".into();
+            let problem =
+                "you are in plan mode, and this changes files or branches, or starts what may".into();
             let hint = submit_plan_first();
             return Err(Refusal::NotAllowed { problem, hint });
         }

@@ -43,6 +43,7 @@ pub(super) fn want(world: &World, asker: &Asker, spec: &RunSpec) -> Result<Vec<E
 pub(super) fn check_wanted(world: &World, asker: &Asker, spec: &RunSpec) -> Result<(), Refusal> {
     may(world, asker.who, Right::StartAgents)?;
     check_spec(spec)?;
+    may_run(world, asker.who, &spec.program)?;
     spec.role.as_deref().map_or(Ok(()), |role| world.roles.must_know(role))?;
     agents::check_agent_name(world, &spec.name)?;
     if let Some(run) = world.runs.active().find(|run| run.spec.name == spec.name) {
@@ -60,6 +61,22 @@ pub(super) fn check_wanted(world: &World, asker: &Asker, spec: &RunSpec) -> Resu
     match &spec.task {
         Some(on) => tasks::must_be_open(world, on),
         None => Ok(()),
+    }
+}
+
+/// Clients ask before they write. A command asks nobody, so an agent starts none that a person has not started before.
+fn may_run(world: &World, who: Principal, program: &RunProgram) -> Result<(), Refusal> {
+    let is_known = || world.runs.iter().any(|run| run.by == Principal::Human && run.spec.program == *program);
+    match (who, program) {
+        (Principal::Agent(_), RunProgram::Command(_)) if !is_known() => Err(Refusal::NotAllowed {
+            problem: "an agent may start clients by name, and only those commands that a person has started"
+                .into(),
+            hint: "name a client, such as claude or codex, or ask the person to start the command".into(),
+        }),
+        (
+            Principal::Agent(_) | Principal::Human | Principal::System | Principal::Nobody,
+            RunProgram::Client(_) | RunProgram::Command(_),
+        ) => Ok(()),
     }
 }
 

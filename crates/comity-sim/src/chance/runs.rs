@@ -63,7 +63,11 @@ impl Scene<'_> {
         let task = self.rng.happens(30).then(|| TaskRef { project, task: self.some_task() });
         let spec = RunSpec {
             name: format!("r{}", self.rng.between(1, NAMES)).into(),
-            program: RunProgram::Command(vec!["make".into()]),
+            program: match self.rng.below(3) {
+                0 => RunProgram::Client("claude".into()),
+                1 => RunProgram::Command(vec!["make".into()]),
+                _ => RunProgram::Command(vec!["make".into(), "all".into()]),
+            },
             role: self.rng.happens(20).then(|| "lead".into()),
             team: self.rng.happens(20).then(|| "red".into()),
             model: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use comity_core::limits::{RUN_RESTART_AFTER, RUN_RESTARTS_MAX, RUN_STAFF_PER_MINUTE};
-use comity_core::runs::{AgentRun, RunEnd, RunEvent, RunId, RunSpec, RunState};
+use comity_core::runs::{AgentRun, RunEnd, RunEvent, RunId, RunProgram, RunSpec, RunState};
 use comity_core::{AgentId, Millis, Principal, Record, Timestamp, World};
 
 use super::{Found, Oracle};
@@ -13,6 +13,7 @@ use super::{Found, Oracle};
 pub(crate) struct ModelRun {
     pub(crate) name: Box<str>,
     pub(crate) by: Principal,
+    program: RunProgram,
     pub(crate) phase: RunPhase,
     crashes: u32,
     task: Option<Box<str>>,
@@ -70,7 +71,13 @@ impl Oracle {
                     Principal::System => spec.staffed,
                     Principal::Nobody => false,
                 };
-                if !may_want {
+                let is_known = |command: &RunProgram| {
+                    self.runs.values().any(|run| run.by == Principal::Human && run.program == *command)
+                };
+                let is_free = matches!(record.by, Principal::Agent(_))
+                    && matches!(spec.program, RunProgram::Command(_))
+                    && !is_known(&spec.program);
+                if !may_want || is_free {
                     return Err(format!("{} may not have a program started", record.by));
                 }
                 if spec.staffed {
@@ -79,8 +86,19 @@ impl Oracle {
                 let (name, by) = (spec.name.clone(), record.by);
                 let (phase, task) = (RunPhase::Due(now), spec.task.as_ref().map(|on| on.task.clone()));
                 let (leader, staffed, agents) = (spec.leader, spec.staffed, Vec::new());
-                let model =
-                    ModelRun { name, by, phase, crashes: 0, task, leader, staffed, wanted_at: now, agents };
+                let program = spec.program.clone();
+                let model = ModelRun {
+                    name,
+                    by,
+                    program,
+                    phase,
+                    crashes: 0,
+                    task,
+                    leader,
+                    staffed,
+                    wanted_at: now,
+                    agents,
+                };
                 self.runs.insert(*run, model);
                 Ok(())
             }

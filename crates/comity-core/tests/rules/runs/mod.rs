@@ -108,7 +108,7 @@ fn token(number: u64) -> TokenHash {
 fn spec(name: &str) -> RunSpec {
     RunSpec {
         name: name.into(),
-        program: RunProgram::Command(vec!["make".into(), "all".into()]),
+        program: RunProgram::Client("claude".into()),
         role: None,
         team: None,
         model: None,

@@ -56,6 +56,24 @@ fn who_may_start_and_stop_programs() {
 }
 
 #[test]
+fn an_agent_starts_no_command_that_a_person_has_not_started() {
+    let mut crew = Crew::new();
+    let lead = crew.joins("lead", Some("lead"));
+    let command = |name, words: &[&str]| {
+        let words = words.iter().map(|word| (*word).into()).collect();
+        RunSpec { program: RunProgram::Command(words), ..spec(name) }
+    };
+    crew.wants(lead, command("ann", &["make", "all"])).expect_err("nobody has started it");
+    let own = crew.wants(present(), command("bob", &["make", "all"])).expect("a person does");
+    let agent = crew.starts(own).expect("started");
+    crew.wants(lead, command("ann", &["make", "all"])).expect("a person has started it");
+    crew.wants(lead, command("cat", &["make", "clean"])).expect_err("another command");
+    crew.wants(lead, command("cat", &["make all"])).expect_err("the same letters, another program");
+    crew.exits(own, agent, RunExit::Code(0));
+    crew.wants(lead, command("cat", &["make", "all"])).expect("a person had started it");
+}
+
+#[test]
 fn a_program_that_cannot_be_started_is_not_tried_again() {
     let mut crew = Crew::new();
     let run = crew.wants(present(), spec("ann")).expect("wanted");
