@@ -2,13 +2,15 @@
 
 use crate::agents::{Agent, Life};
 use crate::display::visible;
+use crate::features::WaitedFor;
 use crate::ids::{AgentId, Principal};
 use crate::limits::SILENT_AFTER;
 use crate::locks::{Hold, LockWait};
 use crate::permissions::{PlanState, RequestState};
+use crate::pools::SlotWait;
 use crate::teams::leader_of;
 use crate::time::{Millis, Timestamp};
-use crate::wait_graph::{WaitedFor, Waits};
+use crate::wait_graph::Waits;
 use crate::world::World;
 
 /// Something that somebody does not go on without.
@@ -146,8 +148,9 @@ fn of_wait(world: &World, wait: &LockWait) -> Option<Want> {
 fn slots(world: &World, who: Principal) -> Vec<Want> {
     let mut wants: Vec<Want> = Vec::new();
     for need in Waits::of(world).needs(who) {
-        let (WaitedFor::Slot(pool) | WaitedFor::Turn(pool)) = need.what else { continue };
-        let what = WaitedFor::Slot(pool).to_string();
+        let WaitedFor::Slot(wait) = need.what else { continue };
+        let pool = wait.pool();
+        let what = SlotWait::Free(pool).to_string();
         let from = need.from.keys().copied();
         match wants.iter_mut().find(|want| want.what == what) {
             Some(want) => from.for_each(|one| push_new(&mut want.from, one)),

@@ -27,6 +27,7 @@ pub(crate) use idle::works_again;
 pub use joining::check_name;
 use joining::{add_token, attach, join, join_beside, rename};
 pub(crate) use joining::{check_agent_name, join_below, may_bring_into};
+pub use limit::AgentCapacity;
 use limit::limit;
 pub(crate) use limit::{check_limit, check_limit_with};
 pub use notices::AgentTold;
@@ -139,6 +140,7 @@ pub struct Agent {
 /// All agents: the living, and the newest of the ended.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Agents {
+    pub limit: AgentCapacity,
     pub(crate) by_id: BTreeMap<AgentId, Agent>,
     live_names: BTreeMap<Box<str>, AgentId>,
     tokens: BTreeMap<TokenHash, AgentId>,
@@ -209,9 +211,9 @@ impl Agents {
         self.by_id.is_empty()
     }
 
-    /// Whether one more may come under this limit.
-    pub fn may_join(&self, max: Option<usize>) -> bool {
-        max.is_none_or(|max| self.live_names.len() < max)
+    /// Whether there is room for one more.
+    pub fn may_join(&self) -> bool {
+        self.limit.max().is_none_or(|max| self.live_names.len() < max)
     }
 
     /// Counts who came, who ended and whose process became known: when it moves, there may be another one to watch.

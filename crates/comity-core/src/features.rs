@@ -3,6 +3,9 @@
 //! A feature is a module with what can be asked of it, what can happen to it, and its part of the [`World`]. Nothing else
 //! in here knows what it does.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{AgentAsk, AgentEvent};
@@ -12,13 +15,14 @@ use crate::control::{self, ControlAsk, ControlEvent};
 use crate::decide::AskResult;
 use crate::decisions::{DecisionAsk, DecisionEvent};
 use crate::event::{EventType, Record, Typed};
-use crate::ids::{AgentId, Key, Principal};
+use crate::ids::{AgentId, Fence, Key, Principal};
 use crate::locks::{self, LockAsk, LockEvent};
 use crate::mail::{self, MailAsk, MailEvent};
 use crate::notices::{NoticeAsk, NoticeEvent};
+use crate::paths::PathPattern;
 use crate::people::{Asker, PersonAsk, PersonEvent};
 use crate::permissions::{self, PermissionAsk, PermissionEvent};
-use crate::pools::{self, PoolAsk, PoolEvent};
+use crate::pools::{self, PoolAsk, PoolEvent, SlotWait};
 use crate::projects::{ProjectAsk, ProjectEvent};
 use crate::queues::QueueAsk;
 use crate::reads::{ReadAsk, ReadEvent};
@@ -28,6 +32,7 @@ use crate::sentence::Telling;
 use crate::server::{ServerAsk, ServerEvent};
 use crate::tasks::{self, TaskAsk, TaskEvent};
 use crate::teams::{TeamAsk, TeamEvent};
+use crate::wait_graph::WaitRules;
 use crate::worktrees::{WorktreeAsk, WorktreeEvent};
 use crate::world::World;
 use crate::writes::{WriteAsk, WriteEvent};
@@ -231,6 +236,39 @@ pub(crate) const FOLLOW_UPS: [FollowUp; 6] = [
     tasks::ASSIGNMENT,
     tasks::STUCK,
 ];
+
+/// The features in which somebody can wait for somebody else.
+pub(crate) const WAIT_RULES: [WaitRules; 4] =
+    [locks::WAIT_RULES, pools::WAIT_RULES, permissions::WAIT_RULES, tasks::WAIT_RULES];
+
+/// What somebody waits for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum WaitedFor<'a> {
+    Path(&'a PathPattern),
+    Slot(SlotWait<'a>),
+    Answer,
+    Work,
+}
+
+impl fmt::Display for WaitedFor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WaitedFor::Path(pattern) => f.write_str(&pattern.readable()),
+            WaitedFor::Slot(wait) => wait.fmt(f),
+            WaitedFor::Answer => f.write_str("an answer"),
+            WaitedFor::Work => f.write_str("work"),
+        }
+    }
+}
+
+/// What is supposed to be otherwise when a feature is asked who would wait for whom.
+#[derive(Default)]
+pub(crate) struct Supposed<'a> {
+    /// Locks that their holders no longer have.
+    pub locks_gone: BTreeSet<Fence>,
+    /// A pool, and how many slots it has.
+    pub pool_size: Option<(&'a str, usize)>,
+}
 
 /// What an agent that ends gives up, with all that end with it.
 pub(crate) fn given_up(world: &World, agent: AgentId, family: &[AgentId]) -> Vec<Event> {

@@ -11,7 +11,7 @@ use crate::decisions::DecisionTold;
 use crate::display::visible;
 use crate::event::{Event, Record, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
-use crate::ids::AgentId;
+use crate::ids::{AgentId, Principal};
 use crate::locks::LockTold;
 use crate::mail::MailTold;
 use crate::people::Asker;
@@ -32,6 +32,15 @@ pub struct Notice {
     pub id: u64,
     pub at: Timestamp,
     pub what: NoticeKind,
+}
+
+impl World {
+    pub(crate) fn tell(&mut self, who: Principal, id: u64, what: impl Into<NoticeKind>) {
+        let at = self.now;
+        if let Principal::Agent(agent) = who {
+            self.agents.notify(agent, Notice { id, at, what: what.into() });
+        }
+    }
 }
 
 /// What can be asked about notices.

@@ -96,7 +96,7 @@ impl Snapshot {
             people: world.people.clone(),
             moves: world.moves.clone(),
             runs: world.runs.clone(),
-            agents_limit: world.agents_limit,
+            agents_limit: world.agents.limit.set,
         }
     }
 
@@ -107,7 +107,7 @@ impl Snapshot {
         (world.projects, world.answers) = (self.projects, self.answers);
         world.reads = Reads::restore(self.reads);
         (world.teams, world.decisions, world.people) = (self.teams, self.decisions, self.people);
-        (world.moves, world.runs, world.agents_limit) = (self.moves, self.runs, self.agents_limit);
+        (world.moves, world.runs, world.agents.limit.set) = (self.moves, self.runs, self.agents_limit);
         mail::restore(&mut world, self.mail);
         control::restore(&mut world, self.shutdowns);
         permissions::restore(&mut world, self.permissions);

@@ -1,16 +1,16 @@
-//! Who waits for whom, whatever for: locks, slots of a pool, answers, work. No ask may close a cycle.
+//! Who waits for whom, across all features ([`WAIT_RULES`]). No ask may close a cycle.
 //!
-//! Whoever waits needs several things, and each of them from some of several: a lock from its holder, a slot from any who
-//! has one. Somebody is stuck if one of its needs can only be met by others who are stuck. Who does not wait is never
-//! stuck, and neither is the human who is asked something: people do several things at once.
+//! Whoever waits may need several things, and each may come from any of several others: a lock from its holder, a slot
+//! from anyone who has one. Somebody is stuck if one of its needs can only be met by others who are stuck. Whoever does
+//! not wait is never stuck, and neither is a human who was asked something: people do several things at once.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-use crate::ids::{AgentId, Fence, Principal, Ticket};
+use crate::features::{Supposed, WAIT_RULES, WaitedFor};
+use crate::ids::{AgentId, Principal, Ticket};
 use crate::refusal::Refusal;
 use crate::world::World;
-use crate::{locks, permissions, pools, tasks};
 
 /// Something that somebody cannot go on without.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,14 +46,14 @@ impl<'a> Need<'a> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum WaitedFor<'a> {
-    Path(&'a crate::paths::PathPattern),
-    Slot(&'a pools::Pool),
-    /// Whoever is before it in the line.
-    Turn(&'a pools::Pool),
-    Answer,
-    Work,
+/// How waiting in a feature makes somebody depend on somebody else.
+pub(crate) struct WaitRules {
+    /// What somebody cannot go on without.
+    pub needs: for<'a> fn(&Waits<'a>, Principal) -> Vec<Need<'a>>,
+    /// Everybody who may be waiting for what somebody has, or has to say.
+    pub waiting_for: for<'a> fn(&'a World, Principal) -> Box<dyn Iterator<Item = Principal> + 'a>,
+    /// Whether this wait gives way: it is given up when it closes a cycle, so it never keeps others from waiting.
+    pub gives_way: bool,
 }
 
 /// A cycle of waiting: who waits, and for what; each waits for the next, the last one for the first.
@@ -64,20 +64,20 @@ pub struct Cycle {
     pub over: Vec<String>,
 }
 
-/// Who waits for whom, with more needs than the world knows of.
+/// Who waits for whom, or would if some things were otherwise.
 pub(crate) struct Waits<'a> {
-    world: &'a World,
+    pub world: &'a World,
+    /// The ask at this place in a queue does not count.
+    pub except: Option<Ticket>,
+    pub supposed: Supposed<'a>,
     added: BTreeMap<Principal, Vec<Need<'a>>>,
-    except: Option<Ticket>,
-    given_away: BTreeSet<Fence>,
-    resized: Option<(&'a str, usize)>,
-    counts_work: bool,
+    counts_all: bool,
 }
 
 impl<'a> Waits<'a> {
     pub(crate) fn of(world: &'a World) -> Waits<'a> {
-        let (added, given_away) = (BTreeMap::new(), BTreeSet::new());
-        Waits { world, added, except: None, given_away, resized: None, counts_work: false }
+        let supposed = Supposed::default();
+        Waits { world, except: None, supposed, added: BTreeMap::new(), counts_all: false }
     }
 
     /// If `who` needs this, too.
@@ -92,22 +92,9 @@ impl<'a> Waits<'a> {
         self
     }
 
-    /// If this lock were not its holder's any more.
-    pub(crate) fn without_lock(mut self, fence: Fence) -> Waits<'a> {
-        self.given_away.insert(fence);
-        self
-    }
-
-    /// If this pool had so many slots.
-    pub(crate) fn with_capacity(mut self, pool: &'a str, capacity: usize) -> Waits<'a> {
-        self.resized = Some((pool, capacity));
-        self
-    }
-
-    /// Waiting for work counts. It keeps nobody else from waiting: it is what ends when there is a cycle.
-    pub(crate) fn with_work(mut self) -> Waits<'a> {
-        self.counts_work = true;
-        self
+    /// With the waits that give way, too.
+    pub(crate) fn all(world: &'a World) -> Waits<'a> {
+        Waits { counts_all: true, ..Waits::of(world) }
     }
 
     /// Refuses what would keep `who` waiting for ever.
@@ -155,16 +142,9 @@ impl<'a> Waits<'a> {
 
     /// What `who` cannot go on without.
     pub(crate) fn needs(&self, who: Principal) -> Vec<Need<'a>> {
-        let mut needs = locks::needs(self.world, who, self.except, &self.given_away);
-        pools::needs(self.world, who, self.except, self.resized, &mut needs);
-        if let Principal::Agent(agent) = who {
-            needs.extend(permissions::needs(self.world, agent));
-            if self.counts_work {
-                needs.extend(tasks::need(self.world, agent));
-            }
-        }
-        needs.extend(self.added.get(&who).into_iter().flatten().cloned());
-        needs
+        let counted = WAIT_RULES.iter().filter(|rules| self.counts_all || !rules.gives_way);
+        let known = counted.flat_map(|rules| (rules.needs)(self, who));
+        known.chain(self.added.get(&who).into_iter().flatten().cloned()).collect()
     }
 
     /// The shortest way from `who` back to itself, else round whatever it waits for.
@@ -209,33 +189,18 @@ impl<'a> Waits<'a> {
     }
 }
 
-/// An agent that waits for work of others who wait for it, and how.
-pub(crate) fn next_seeker_stuck(world: &World) -> Option<(AgentId, Cycle)> {
-    let waits = Waits::of(world).with_work();
-    let mut seekers = tasks::seekers(world).filter(|agent| is_waited_for(world, Principal::Agent(*agent)));
-    seekers.find_map(|agent| Some((agent, waits.cycle(Principal::Agent(agent))?)))
+/// The first of these agents that is in a cycle of waiting, and the cycle.
+pub(crate) fn first_stuck(
+    world: &World,
+    mut agents: impl Iterator<Item = AgentId>,
+) -> Option<(AgentId, Cycle)> {
+    let waits = Waits::all(world);
+    agents.find_map(|agent| Some((agent, waits.cycle(Principal::Agent(agent))?)))
 }
 
-/// Whether anybody waits for something that `who` has or has to say.
+/// Whether anybody who does not give way waits for something that `who` has or has to say.
 pub(crate) fn is_waited_for(world: &World, who: Principal) -> bool {
-    locks::waiting_for(world, who).next().is_some()
-        || pools::waiting_for(world, who).next().is_some()
-        || permissions::waiting_for(world, who).next().is_some()
-}
-
-impl fmt::Display for WaitedFor<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WaitedFor::Path(pattern) => f.write_str(&pattern.readable()),
-            WaitedFor::Slot(pool) => match pool.kind {
-                pools::PoolKind::Tabs => f.write_str("a tab"),
-                pools::PoolKind::Lease => write!(f, "a lease of {}", pool.name),
-            },
-            WaitedFor::Turn(pool) => write!(f, "its turn for {}", pool.name),
-            WaitedFor::Answer => f.write_str("an answer"),
-            WaitedFor::Work => f.write_str("work"),
-        }
-    }
+    WAIT_RULES.iter().any(|rules| !rules.gives_way && (rules.waiting_for)(world, who).next().is_some())
 }
 
 impl Cycle {

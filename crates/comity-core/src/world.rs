@@ -1,20 +1,19 @@
 //! The state of everything, as a fold over the log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::agents::{Agents, SEEN_GRAIN};
 use crate::answers::Answers;
 use crate::branch_moves::Moves;
 use crate::control::Shutdowns;
-use crate::deadlines::{Deadlines, Due};
+use crate::deadlines::Deadlines;
 use crate::decisions::Decisions;
 use crate::event::Record;
-use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket};
+use crate::ids::{Fence, Principal, ProjectId, Ticket};
 use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE, SLOT_RESERVATION_TTL};
-use crate::locks::{Hold, Locks};
+use crate::locks::Locks;
 use crate::mail::Mail;
-use crate::notices::{Notice, NoticeKind};
 use crate::people::People;
 use crate::permissions::Permissions;
 use crate::pools::Pools;
@@ -48,7 +47,7 @@ impl Default for Timeouts {
     }
 }
 
-/// Agents, locks, projects and answers at one moment.
+/// The state of everything at one moment: the part of each feature, and what they share.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     /// The number of the last record that is in here.
@@ -85,11 +84,7 @@ pub struct World {
     pub pools: Pools,
     /// What Comity runs.
     pub runs: AgentRuns,
-    /// How many agents may be here, if a person has set it.
-    pub agents_limit: Option<usize>,
-    /// How many agents may be here otherwise. Not part of the log: it is configured.
-    pub agents_configured: Option<usize>,
-    /// What roles there are. Not part of the log: it is configured.
+    /// The roles there are. Not part of the log: they are configured.
     pub roles: Arc<Roles>,
     pub projects: BTreeMap<ProjectId, Project>,
     /// Recent answers by idempotency key.
@@ -107,25 +102,6 @@ impl World {
     /// When time alone will change something.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.deadlines.next()
-    }
-
-    /// The agents that will have been silent for too long at `now`, or for longer than a lock of theirs lasts, and whose
-    /// connection has not closed.
-    pub fn falling_silent(&self, now: Timestamp) -> BTreeSet<AgentId> {
-        let holder = |fence| self.locks.get(fence).filter(|lock| lock.hold == Hold::Held)?.holder.agent();
-        let silent = self.deadlines.all_due(now).filter_map(|due| match due {
-            Due::Agent(agent) => Some(agent),
-            Due::Lock(fence) => holder(fence),
-            _ => None,
-        });
-        let is_connected =
-            |agent: &AgentId| self.agents.get(*agent).is_some_and(|agent| agent.disconnected.is_none());
-        silent.filter(is_connected).collect()
-    }
-
-    /// How many agents may be here, if there is a limit.
-    pub fn agents_max(&self) -> Option<usize> {
-        self.agents_limit.or(self.agents_configured)
     }
 
     /// What people call this principal.
@@ -152,12 +128,5 @@ impl World {
             self.answers.remember(record.by, key, &record.event);
         }
         record.event.feature().apply(self, record);
-    }
-
-    pub(crate) fn tell(&mut self, who: Principal, id: u64, what: impl Into<NoticeKind>) {
-        let at = self.now;
-        if let Principal::Agent(agent) = who {
-            self.agents.notify(agent, Notice { id, at, what: what.into() });
-        }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &AgentEvent) {
             world.watch_agent(*agent);
         }
         AgentEvent::Named { agent, name } => world.agents.rename(*agent, name),
-        AgentEvent::Limited { max } => world.agents_limit = Some(*max),
+        AgentEvent::Limited { max } => world.agents.limit.set = Some(*max),
         AgentEvent::TokenAdded { agent, token } => world.agents.add_token(*agent, *token),
         AgentEvent::ProcessKnown { agent, process } => {
             world.agents.know_process(*agent, *process);

@@ -1,12 +1,16 @@
 //! Goodbye and death: one way out, which gives up whatever the agent and all below it hold.
 
+use std::collections::BTreeSet;
+
 use super::{Agent, AgentEvent, Ending};
 use crate::checks::check_reason;
+use crate::deadlines::Due;
 use crate::event::Event;
 use crate::features;
 use crate::ids::{AgentId, Principal};
+use crate::locks::Hold;
 use crate::refusal::Refusal;
-use crate::time::Millis;
+use crate::time::{Millis, Timestamp};
 use crate::world::World;
 
 /// Ends an agent and all below it, who give up whatever they hold. What has ended already stays as it is.
@@ -38,6 +42,22 @@ pub(crate) fn silence_events(world: &World, agent: AgentId) -> Vec<Event> {
     let disconnected = world.agents.get(agent).is_some_and(|agent| agent.disconnected.is_some());
     let cause = if disconnected { "its connection closed" } else { "no sign of life" };
     ending_events(world, agent, Ending::Exited, cause)
+}
+
+impl World {
+    /// The agents that will have been silent for too long at `now`, or for longer than a lock of theirs lasts, and whose
+    /// connection has not closed.
+    pub fn falling_silent(&self, now: Timestamp) -> BTreeSet<AgentId> {
+        let holder = |fence| self.locks.get(fence).filter(|lock| lock.hold == Hold::Held)?.holder.agent();
+        let silent = self.deadlines.all_due(now).filter_map(|due| match due {
+            Due::Agent(agent) => Some(agent),
+            Due::Lock(fence) => holder(fence),
+            _ => None,
+        });
+        let is_connected =
+            |agent: &AgentId| self.agents.get(*agent).is_some_and(|agent| agent.disconnected.is_none());
+        silent.filter(is_connected).collect()
+    }
 }
 
 /// What a server that starts finds over: time stands still for the rules while no server runs, so one that is killed again

@@ -67,7 +67,7 @@ fn queue(world: &World) -> Result<(), String> {
     let askers = world.agents.live().map(|agent| Principal::Agent(agent.id));
     let waiting: BTreeSet<Principal> =
         world.locks.waits().map(|wait| wait.who).chain(lines).chain(askers).collect();
-    let waits = Waits::of(world).with_work();
+    let waits = Waits::all(world);
     match waiting.into_iter().find_map(|who| waits.cycle(who)) {
         Some(cycle) => Err(format!("they wait for ever: {cycle}")),
         None => Ok(()),

@@ -25,7 +25,7 @@ pub(crate) use acquire::lock_at_once;
 pub(crate) use feature::FOLLOW_UP;
 pub use feature::{LockAsk, LockEvent};
 use fences::check_fences;
-pub(crate) use graph::{needs, waiting_for};
+pub(crate) use graph::WAIT_RULES;
 pub use holder::HolderView;
 pub use invariants::check;
 use lapse::inspected;

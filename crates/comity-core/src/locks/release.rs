@@ -6,6 +6,7 @@ use super::{Lock, LockEvent, LockRefusal, ReleaseCause};
 use crate::calls;
 use crate::checks::check_reason;
 use crate::event::Event;
+use crate::features::WaitedFor;
 use crate::ids::{AgentId, Fence, Principal, ProjectId};
 use crate::limits::{HOLDERS_SHOWN_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN};
 use crate::next_call::{Argument, call};
@@ -14,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::roles::is_lead;
 use crate::teams::leads;
 use crate::time::Millis;
-use crate::wait_graph::{Need, WaitedFor, Waits};
+use crate::wait_graph::{Need, Waits};
 use crate::world::World;
 
 pub(crate) fn unlock(
@@ -280,7 +281,7 @@ pub(super) fn hand_to<'a>(
     let mut waits = Waits::of(world);
     for (at, lock) in locks.iter().enumerate() {
         check_one_for_each_pattern(world, lock, &locks[..at], to)?;
-        waits = waits.without_lock(lock.fence);
+        waits.supposed.locks_gone.insert(lock.fence);
         // Whoever wants the same waits for the new holder from now on, the old one included.
         for waiter in against(world, &lock.wanted).map(|wait| wait.who).filter(|waiter| *waiter != to) {
             let what = WaitedFor::Path(&lock.wanted.pattern);

@@ -12,11 +12,12 @@ use super::graph::{dependants, wants_against};
 use super::table::expires_at;
 use super::{Hold, HolderView, Lock, LockEvent, LockMode, LockWait, ReleaseCause, WaitEnding, Wanted};
 use crate::event::Event;
+use crate::features::WaitedFor;
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
 use crate::paths::PathPattern;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
-use crate::wait_graph::{Need, WaitedFor, Waits};
+use crate::wait_graph::{Need, Waits};
 use crate::world::World;
 
 /// What keeps an ask from being granted.

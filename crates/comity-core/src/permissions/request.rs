@@ -8,6 +8,7 @@ use super::event::PermissionEvent;
 use super::verdict::{AllowedBy, Judgement, judge};
 use super::{CallDenied, RequestId};
 use crate::calls;
+use crate::features::WaitedFor;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{
     PERMISSION_INPUT_BYTES_MAX, PERMISSION_WAIT_MAX, PERMISSION_WAIT_MIN, PERMISSIONS_PER_AGENT_MAX,
@@ -16,7 +17,7 @@ use crate::limits::{
 use crate::next_call::NextCall;
 use crate::refusal::Refusal;
 use crate::time::{Millis, Timestamp};
-use crate::wait_graph::{Need, WaitedFor, Waits};
+use crate::wait_graph::{Need, WaitRules, Waits};
 use crate::world::World;
 
 /// A call that an agent asked to make, and what became of it.
@@ -187,13 +188,17 @@ pub(super) fn request(
     Ok(vec![PermissionEvent::Asked { request: id, asker, call, to, wait, hearing }])
 }
 
-/// What the requests of an agent that waits for answers need.
-pub(crate) fn needs(world: &World, agent: AgentId) -> impl Iterator<Item = Need<'_>> {
-    awaited(world).filter(move |(asker, _)| *asker == agent).filter_map(|(_, to)| answer_from(to))
-}
+pub(crate) const WAIT_RULES: WaitRules = WaitRules {
+    needs: |waits, who| {
+        let own = awaited(waits.world).filter(|(asker, _)| Some(*asker) == who.agent());
+        own.filter_map(|(_, to)| answer_from(to)).collect()
+    },
+    waiting_for: |world, who| Box::new(waiting_for(world, who)),
+    gives_way: false,
+};
 
 /// Everybody who waits for an answer of `who`.
-pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
+fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
     let asked = who.agent().map(|_| awaited(world)).into_iter().flatten();
     asked.filter(move |(_, to)| *to == who).map(|(asker, _)| Principal::Agent(asker))
 }

@@ -45,7 +45,7 @@ pub use refusal::{PoolRefusal, SlotOwner};
 pub use rights::{TabUse, check_owner, check_use, check_viewer};
 pub use table::{Pool, Pools};
 use take::decide;
-pub(crate) use waits::{needs, waiting_for};
+pub(crate) use waits::{SlotWait, WAIT_RULES};
 
 /// The name of the pool of browser tabs.
 pub const TABS: &str = "tabs";

@@ -8,13 +8,14 @@ use super::{Task, TaskEvent, TaskRef, TaskState, TaskStatus, similar};
 use crate::agents::Agent;
 use crate::calls;
 use crate::event::Event;
+use crate::features::WaitedFor;
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::{TASK_START_MAX, WAIT_MAX};
 use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::roles::DEFAULT_ROLE;
 use crate::time::{Millis, Timestamp};
-use crate::wait_graph::{Need, WaitedFor, Waits, is_waited_for, next_seeker_stuck};
+use crate::wait_graph::{Need, WaitRules, Waits, first_stuck, is_waited_for};
 use crate::world::World;
 
 /// Tasks that are ready, and that nobody who is here is free for.
@@ -50,7 +51,7 @@ pub(super) fn seek(
         return Ok(vec![]);
     }
     if let Some(need) = is_waited_for(world, who).then(|| need_in(world, project)).flatten() {
-        Waits::of(world).with_work().with(who, need).check(who)?;
+        Waits::all(world).with(who, need).check(who)?;
     }
     Ok(vec![Event::Task(TaskEvent::Sought { agent, project, wait })])
 }
@@ -61,13 +62,20 @@ pub(super) fn take(world: &World, who: Principal) -> Vec<Event> {
     seeks.map(|agent| Event::Task(TaskEvent::GaveUp { agent, deadlock: None })).into_iter().collect()
 }
 
+/// A wait for work keeps nobody else from waiting: it is what ends when there is a cycle.
+pub(crate) const WAIT_RULES: WaitRules = WaitRules {
+    needs: |waits, who| who.agent().and_then(|agent| need(waits.world, agent)).into_iter().collect(),
+    waiting_for: |world, who| Box::new(waiting_for(world, who)),
+    gives_way: true,
+};
+
 /// The agents that wait for work.
-pub(crate) fn seekers(world: &World) -> impl Iterator<Item = AgentId> {
+fn seekers(world: &World) -> impl Iterator<Item = AgentId> {
     world.tasks.seekers.keys().copied()
 }
 
 /// Everybody who waits for work that `who` has.
-pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
+fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
     let seekers = who.agent().filter(|_| world.tasks.owned_by(who).next().is_some()).map(|_| seekers(world));
     let waits = move |seeker: &AgentId| need(world, *seeker).is_some_and(|need| need.from.contains_key(&who));
     seekers.into_iter().flatten().filter(waits).map(Principal::Agent)
@@ -75,7 +83,7 @@ pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item =
 
 /// What an agent that waits for work needs: that one of those who have some in the same project goes on. Where somebody
 /// else has to make the next step, it waits for nobody.
-pub(crate) fn need(world: &World, agent: AgentId) -> Option<Need<'static>> {
+fn need(world: &World, agent: AgentId) -> Option<Need<'static>> {
     let seeker = world.tasks.seekers.get(&agent).filter(|seeker| world.now < seeker.until)?;
     need_in(world, seeker.project)
 }
@@ -102,7 +110,8 @@ fn need_in(world: &World, project: ProjectId) -> Option<Need<'static>> {
 
 /// Ends the wait of an agent for work that will never come.
 pub(super) fn next_stuck(world: &World) -> Option<Vec<Event>> {
-    let (agent, cycle) = next_seeker_stuck(world)?;
+    let waited_for = |agent: &AgentId| is_waited_for(world, Principal::Agent(*agent));
+    let (agent, cycle) = first_stuck(world, seekers(world).filter(waited_for))?;
     let deadlock = Some(cycle.to_string().into());
     Some(vec![Event::Task(TaskEvent::GaveUp { agent, deadlock })])
 }
@@ -171,7 +180,7 @@ pub(crate) fn without_anybody(world: &World) -> impl Iterator<Item = &Task> {
 
 /// Which roles are wanted: ready tasks that nobody who waits could be given.
 pub fn openings(world: &World) -> Vec<Opening> {
-    let may_start = world.agents.may_join(world.agents_max());
+    let may_start = world.agents.may_join();
     let mut counts: BTreeMap<(ProjectId, &str, Option<&str>), usize> = BTreeMap::new();
     for task in without_anybody(world) {
         *counts.entry((task.project, task.role(), task.brief.team.as_deref())).or_default() += 1;

@@ -31,7 +31,7 @@ use crate::time::Timestamp;
 use acts::decide;
 pub use ask::{BriefChange, TaskAct, TaskAsk, TaskDraft, TaskRef};
 pub use assign::{Opening, openings, ready_for};
-pub(crate) use assign::{given_to, in_the_way, must_be_open, need, seekers, waiting_for, without_anybody};
+pub(crate) use assign::{WAIT_RULES, given_to, in_the_way, must_be_open, without_anybody};
 pub(crate) use claim::{ended_events, unstarted_events};
 pub use event::{NewTask, ReturnCause, TaskEvent};
 pub(crate) use feature::{ASSIGNMENT, STUCK};

@@ -99,7 +99,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     let opened = SqliteLog::open(home.path(), config.patience());
     let StartPoint { log, mut world } = opened.map_err(|problem| with_file(home, problem))?;
     log.sign(comity_wire::version())?;
-    world.agents_configured = Some(config.agents_max());
+    world.agents.limit.configured = Some(config.agents_max());
     world.roles = Arc::new(config.roles());
     let reader = Arc::new(log.reader()?);
     let floor = fence_floor(world.fence.max(log.fences_up_to()), clock::wall_ms());

@@ -41,7 +41,7 @@ impl Operation for AgentLimit {
 
 impl Limit {
     fn of(world: &World) -> Limit {
-        Limit { max: world.agents_max(), agents: world.agents.live().count() }
+        Limit { max: world.agents.limit.max(), agents: world.agents.live().count() }
     }
 }
 
