@@ -26,11 +26,11 @@ pub(crate) struct OpenMerges(Mutex<BTreeMap<ProjectId, ProjectMerges>>);
 struct ProjectMerges {
     waiting: Vec<(WaitingMerge, i64)>,
     /// By the name of the worktree.
-    conflicts: BTreeMap<Box<str>, Conflict>,
+    conflicts: BTreeMap<Box<str>, OpenConflict>,
 }
 
 #[derive(Clone)]
-struct Conflict {
+struct OpenConflict {
     target: String,
     paths: Vec<String>,
     /// What is to be merged in the worktree to resolve it.
@@ -61,7 +61,7 @@ impl OpenMerges {
     /// A worktree conflicts with the branch that it was to be merged into.
     pub(crate) fn conflicted(&self, worktree: &Worktree, target: &str, onto: String, paths: Vec<String>) {
         let since_ms = crate::clock::wall_ms();
-        let conflict = Conflict { target: target.to_owned(), paths, onto, since_ms };
+        let conflict = OpenConflict { target: target.to_owned(), paths, onto, since_ms };
         self.change(worktree.project, |merges| {
             if merges.conflicts.len() >= CONFLICTS_MAX && !merges.conflicts.contains_key(&worktree.tree.slug)
             {
@@ -120,9 +120,9 @@ impl OpenMerges {
     }
 }
 
-impl Conflict {
+impl OpenConflict {
     fn open(&self, worktree: &Worktree) -> OpenMerge {
-        let Conflict { target, paths, onto, since_ms } = self;
+        let OpenConflict { target, paths, onto, since_ms } = self;
         let tree = &worktree.tree;
         OpenMerge {
             project: worktree.project,

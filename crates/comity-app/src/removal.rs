@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use comity_core::redact::redact;
 use comity_core::worktrees::{Worktree, WorktreeAsk};
 use comity_core::{Ask, Key, Principal, Refusal, World};
-use comity_git::worktree::{Driver, InnerPath, KeepReason, RemovalRules, Why, WorktreeHook};
+use comity_git::worktree::{Driver, InnerPath, KeepCause, KeepReason, RemovalRules, WorktreeHook};
 
 use crate::application::Application;
 use crate::catalog::next_call;
@@ -111,18 +111,18 @@ pub(crate) fn purge(app: &Application, worktree: &Worktree) {
 /// Whether all that speaks against it is somebody at work, who may be done in a moment.
 pub(crate) fn may_pass(kept: &[KeepReason]) -> bool {
     kept.iter().all(|kept| match kept.why {
-        Why::InUse | Why::Process | Why::Changed => true,
-        Why::NotOurs
-        | Why::Locked
-        | Why::Modified
-        | Why::Untracked
-        | Why::Ignored
-        | Why::Hidden
-        | Why::Unfinished
-        | Why::Commits
-        | Why::Stash
-        | Why::Repository
-        | Why::Unknown => false,
+        KeepCause::InUse | KeepCause::Process | KeepCause::Changed => true,
+        KeepCause::NotOurs
+        | KeepCause::Locked
+        | KeepCause::Modified
+        | KeepCause::Untracked
+        | KeepCause::Ignored
+        | KeepCause::Hidden
+        | KeepCause::Unfinished
+        | KeepCause::Commits
+        | KeepCause::Stash
+        | KeepCause::Repository
+        | KeepCause::Unknown => false,
     })
 }
 

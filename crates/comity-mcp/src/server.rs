@@ -49,10 +49,10 @@ impl McpServer {
     /// A server with this list of [`Tool`](crate::Tool)s, as JSON.
     pub fn new(info: ServerInfo, tool_list: Box<RawValue>) -> serde_json::Result<Self> {
         #[derive(Deserialize)]
-        struct Named {
+        struct ListedTool {
             name: String,
         }
-        let tools: Vec<Named> = serde_json::from_str(tool_list.get())?;
+        let tools: Vec<ListedTool> = serde_json::from_str(tool_list.get())?;
         Ok(McpServer {
             info,
             tool_names: tools.into_iter().map(|tool| tool.name).collect(),

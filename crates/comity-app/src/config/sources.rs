@@ -6,7 +6,7 @@ use super::{Config, ENVIRONMENT, GivenSetting};
 use crate::plain_file;
 
 /// One file, or one variable of the environment.
-enum Source<'a> {
+enum SettingsSource<'a> {
     File { path: &'a Path, text: String },
     Variable { name: &'static str, text: String, table: toml::Table },
 }
@@ -16,7 +16,7 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     let mut sources = Vec::new();
     for path in files {
         match plain_file::read_to_string(path) {
-            Ok(text) => sources.push(Source::File { path, text }),
+            Ok(text) => sources.push(SettingsSource::File { path, text }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{}: {error}", path.display())),
         }
@@ -27,7 +27,7 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
         let written = if name.ends_with("_MS") { format!("{text}ms") } else { text.clone() };
         let setting = toml::Table::from_iter([((*key).to_owned(), value(&written))]);
         let table = toml::Table::from_iter([((*section).to_owned(), setting.into())]);
-        sources.push(Source::Variable { name, text, table });
+        sources.push(SettingsSource::Variable { name, text, table });
     }
     let mut merged = toml::Table::new();
     for source in &sources {
@@ -58,31 +58,31 @@ pub(super) fn flat(table: &toml::Table) -> Vec<(String, String)> {
     table.iter().flat_map(below).collect()
 }
 
-impl Source<'_> {
+impl SettingsSource<'_> {
     fn table(&self) -> Result<toml::Table, String> {
         match self {
-            Source::File { path, text } => {
+            SettingsSource::File { path, text } => {
                 toml::from_str(text).map_err(|error: toml::de::Error| in_file(path, text, &error))
             }
-            Source::Variable { table, .. } => Ok(table.clone()),
+            SettingsSource::Variable { table, .. } => Ok(table.clone()),
         }
     }
 
     /// Where a person finds it.
     fn name(&self) -> String {
         match self {
-            Source::File { path, .. } => path.display().to_string(),
-            Source::Variable { name, .. } => (*name).to_owned(),
+            SettingsSource::File { path, .. } => path.display().to_string(),
+            SettingsSource::Variable { name, .. } => (*name).to_owned(),
         }
     }
 
     /// What is wrong with this one alone.
     fn mistake(&self) -> Option<String> {
         match self {
-            Source::File { path, text } => {
+            SettingsSource::File { path, text } => {
                 toml::from_str::<Config>(text).err().map(|error| in_file(path, text, &error))
             }
-            Source::Variable { name, text, table } => {
+            SettingsSource::Variable { name, text, table } => {
                 let alone: Result<Config, toml::de::Error> = table.clone().try_into();
                 let error = alone.err()?;
                 Some(format!("{name} is {text:?}: {}", one_line(error.message())))

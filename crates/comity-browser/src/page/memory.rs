@@ -15,7 +15,7 @@ const FRAMES_MAX: usize = 500;
 #[derive(Debug)]
 pub(crate) struct PageMemory {
     next: u64,
-    runs: VecDeque<Run>,
+    runs: VecDeque<NumberRange>,
     frames: HashMap<String, Frame>,
     outlines: VecDeque<Outline>,
     revision: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Frame {
 
 /// Numbers that one document gave, one after another.
 #[derive(Debug)]
-struct Run {
+struct NumberRange {
     first: u64,
     next: u64,
     context: String,
@@ -73,7 +73,7 @@ impl PageMemory {
         }
         match self.runs.back_mut() {
             Some(run) if run.context == context && run.next == first => run.next = next,
-            _ => self.runs.push_back(Run { first, next, context: context.to_owned() }),
+            _ => self.runs.push_back(NumberRange { first, next, context: context.to_owned() }),
         }
         if self.runs.len() > RUNS_MAX {
             self.runs.pop_front();

@@ -58,7 +58,7 @@ pub use list::ListedWorktree;
 pub use merge::{Conflict, MergeChange, MergePlan, MergeTurn, Merged, Person, Side, WaitingMerge};
 pub use names::{Branch, InnerPath};
 pub use pool::Filled;
-pub use proof::{KeepReason, Removable, RemovalRules, Why};
+pub use proof::{KeepCause, KeepReason, Removable, RemovalRules};
 pub use purge::{Purged, TRASH_KEPT_FOR};
 pub use record::{Copied, SharedLink};
 pub use reserve::Reserved;

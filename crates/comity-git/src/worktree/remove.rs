@@ -7,7 +7,7 @@ use super::Driver;
 use super::failure::WorktreeError;
 use super::links;
 use super::names::random_suffix;
-use super::proof::{KeepReason, Removable, Why};
+use super::proof::{KeepCause, KeepReason, Removable};
 use super::record::Maker;
 use super::save::SAVED;
 use super::step::WorktreeStep;
@@ -22,7 +22,7 @@ impl Driver {
     pub fn remove(&self, proof: Removable<'_>) -> Result<Trashed, Vec<KeepReason>> {
         if proof.ready.made_by == Maker::Hook {
             return Err(vec![KeepReason::one(
-                Why::NotOurs,
+                KeepCause::NotOurs,
                 "a program of the user's has made it, and has to remove it",
             )]);
         }

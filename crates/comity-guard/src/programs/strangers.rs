@@ -3,7 +3,7 @@
 use super::walk::Walk;
 use crate::arguments::Argument;
 use crate::effects::WriteKind;
-use crate::table::{self, Program, ProgramOptions};
+use crate::table::{self, KnownProgram, ProgramOptions};
 
 /// What many programs call the file that they write.
 const OUTPUTS: ProgramOptions =
@@ -29,7 +29,7 @@ impl Walk<'_> {
 }
 
 /// `python3.12` is a Python.
-pub(super) fn versioned(name: &str) -> Option<&'static Program> {
+pub(super) fn versioned(name: &str) -> Option<&'static KnownProgram> {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     table::program(stem)
         .filter(|_| matches!(stem, "python" | "pypy" | "ruby" | "php" | "lua" | "perl" | "gcc" | "clang"))

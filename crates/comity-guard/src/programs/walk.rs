@@ -13,7 +13,7 @@ use crate::limits::{
 };
 use crate::shell::syntax::{Body, Command, ListOperator, Operator, Pipeline, Redirect, Script, Simple, Word};
 use crate::shell::{self, Parsed};
-use crate::table::{self, EffectGuess, ParsedArguments, Program};
+use crate::table::{self, EffectGuess, KnownProgram, ParsedArguments};
 
 /// The names of what is no file.
 const NO_FILES: [&str; 6] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
@@ -289,7 +289,13 @@ impl<'p> Walk<'p> {
     }
 
     /// What a program does according to its row.
-    pub(super) fn row(&mut self, row: &Program, name: &str, arguments: &[Argument], feed: &CommandInput) {
+    pub(super) fn row(
+        &mut self,
+        row: &KnownProgram,
+        name: &str,
+        arguments: &[Argument],
+        feed: &CommandInput,
+    ) {
         let call = ProgramCall { name, arguments, given: row.options.guess(arguments), feed };
         for output in &call.given.outputs {
             self.writes(output, WriteKind::Whole);

@@ -55,7 +55,7 @@ impl Link {
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
         // The human's token is no agent's: it was exported for scripts.
         let given = given.filter(|token| !token.starts_with(comity_app::tokens::HUMAN_PREFIX));
-        let mut entry = Admission { name, key: random_key()?, was_refused: false };
+        let mut entry = McpIdentity { name, key: random_key()?, was_refused: false };
         let (stream, tools, AttachReply { token, new: is_ours }) = persist(|| {
             let mut client = start::connect(&home).map_err(LinkError::Final)?;
             let attached = match &given {
@@ -209,13 +209,13 @@ fn broken(error: impl std::fmt::Display) -> LinkError {
 }
 
 /// The way in for this process.
-struct Admission {
+struct McpIdentity {
     name: McpName,
     key: String,
     was_refused: bool,
 }
 
-impl Admission {
+impl McpIdentity {
     /// Registers the agent program that started this process, or finds it registered.
     fn attach(
         &mut self,

@@ -41,7 +41,7 @@ const ACKNOWLEDGEMENT: u64 = 0;
 const CALL_OF_CLAUDE: &str = "claudecode/toolUseId";
 
 /// A tool call that the server has not answered yet.
-struct OpenCall {
+struct UnansweredCall {
     ticket: CallTicket,
     /// The operation; the tool's own name where there is none.
     op: String,
@@ -58,7 +58,7 @@ struct McpSession {
     server: Arc<McpServer>,
     client: McpConnection,
     link: Link,
-    running: HashMap<u64, OpenCall>,
+    running: HashMap<u64, UnansweredCall>,
     next_id: u64,
 }
 
@@ -196,7 +196,8 @@ impl McpSession {
         let op = known.map_or(tool, |entry| entry.name.to_owned());
         let of_client = meta.get(CALL_OF_CLAUDE).and_then(Value::as_str).map(str::to_owned);
         let (key, asked) = (random_key()?, RequestAttempts::default());
-        self.running.insert(id, OpenCall { ticket, op, arguments, of_client, key, asked, outcome: None });
+        self.running
+            .insert(id, UnansweredCall { ticket, op, arguments, of_client, key, asked, outcome: None });
         match self.send(id)? {
             true => Ok(()),
             false => self.go_on(),
@@ -206,7 +207,7 @@ impl McpSession {
     /// Sends a call, perhaps again; false if the connection is broken.
     fn send(&mut self, id: u64) -> Result<bool, String> {
         let Some(running) = self.running.get_mut(&id) else { return Ok(true) };
-        let OpenCall { op, arguments, of_client, key, asked, .. } = running;
+        let UnansweredCall { op, arguments, of_client, key, asked, .. } = running;
         let line = self.link.request(id, op, arguments, of_client.as_deref(), key, asked.is_sent())?;
         let sent = self.link.send(&line).is_ok();
         // Half a line is no question: nobody got it.
@@ -258,12 +259,12 @@ impl McpSession {
     }
 
     /// Asks for the mail that waits, before the call is answered.
-    fn ask_for_mail(&mut self, call: OpenCall, outcome: ToolOutcome) -> Result<(), String> {
+    fn ask_for_mail(&mut self, call: UnansweredCall, outcome: ToolOutcome) -> Result<(), String> {
         let id = self.next_id;
         self.next_id += 1;
         let (op, arguments) = (catalog::offering().name.to_owned(), Map::new());
         let (key, asked) = (random_key()?, RequestAttempts::default());
-        let open = OpenCall { op, arguments, key, asked, outcome: Some(outcome), ..call };
+        let open = UnansweredCall { op, arguments, key, asked, outcome: Some(outcome), ..call };
         self.running.insert(id, open);
         match self.send(id)? {
             true => Ok(()),

@@ -85,7 +85,7 @@ pub(crate) struct Connection {
 }
 
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Received {
+pub(crate) enum ReadStatus {
     Open,
     /// The other end is gone.
     Closed,
@@ -133,12 +133,12 @@ impl Connection {
     ///
     /// Taking it out wakes the other end, which waits for its answer and would only go to sleep again: on another core that
     /// costs both sides more than the whole question.
-    pub(crate) fn receive(&mut self) -> Received {
+    pub(crate) fn receive(&mut self) -> ReadStatus {
         self.take_seen();
         let start = self.input.len();
         self.input.reserve(READ_BYTES);
         match recv(&self.stream, spare_capacity(&mut self.input), RecvFlags::PEEK).map(|(count, _)| count) {
-            Ok(0) => Received::Closed,
+            Ok(0) => ReadStatus::Closed,
             // Perhaps there is more than fits: read it the plain way.
             Ok(READ_BYTES..) => {
                 self.input.truncate(start);
@@ -146,10 +146,10 @@ impl Connection {
             }
             Ok(count) => {
                 self.seen = count;
-                Received::Open
+                ReadStatus::Open
             }
-            Err(Errno::WOULDBLOCK | Errno::INTR) => Received::Open,
-            Err(_) => Received::Closed,
+            Err(Errno::WOULDBLOCK | Errno::INTR) => ReadStatus::Open,
+            Err(_) => ReadStatus::Closed,
         }
     }
 
@@ -169,22 +169,22 @@ impl Connection {
         self.input.truncate(start);
     }
 
-    fn read(&mut self) -> Received {
+    fn read(&mut self) -> ReadStatus {
         loop {
             let start = self.input.len();
             self.input.resize(start + READ_BYTES, 0);
             let read = self.stream.read(&mut self.input[start..]);
             self.input.truncate(start + read.as_ref().copied().unwrap_or(0));
             match read {
-                Ok(0) => return Received::Closed,
-                Ok(_) if self.input.len() > INPUT_BYTES && self.has_lines() => return Received::More,
-                Ok(_) if self.input.len() > FRAME_BYTES_MAX => return Received::TooLong,
+                Ok(0) => return ReadStatus::Closed,
+                Ok(_) if self.input.len() > INPUT_BYTES && self.has_lines() => return ReadStatus::More,
+                Ok(_) if self.input.len() > FRAME_BYTES_MAX => return ReadStatus::TooLong,
                 // Less than asked for: there is no more, and the next byte will be told of.
-                Ok(count) if count < READ_BYTES => return Received::Open,
+                Ok(count) if count < READ_BYTES => return ReadStatus::Open,
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Received::Open,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return ReadStatus::Open,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Received::Closed,
+                Err(_) => return ReadStatus::Closed,
             }
         }
     }
@@ -228,8 +228,8 @@ impl Connection {
     }
 
     /// Whether something is left for another turn.
-    pub(crate) fn has_more(&mut self, received: &Received) -> bool {
-        *received == Received::More || self.has_lines()
+    pub(crate) fn has_more(&mut self, received: &ReadStatus) -> bool {
+        *received == ReadStatus::More || self.has_lines()
     }
 
     /// Gives the buffer of taken lines back, to be used again.

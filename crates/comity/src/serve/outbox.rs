@@ -17,14 +17,14 @@ pub(crate) type ConnectionId = u64;
 /// What the loop has to do for a connection.
 pub(crate) enum LoopTask {
     /// Send this line, the answer to the request with this id; or, if it only says that nothing came of it, why it had to.
-    Line { id: u64, line: Vec<u8>, outcome: Outcome },
+    Line { id: u64, line: Vec<u8>, outcome: RequestEnd },
     /// The request with this id waits.
     Parked { id: u64, waiting: WaitPlace },
 }
 
 /// Whether a request was answered, or only ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum RequestEnd {
     Answered,
     /// It waited, and its place was given up.
     GivenUp,
@@ -124,9 +124,9 @@ impl PendingReply {
             );
         }
         let outcome = match output {
-            _ if self.is_dropped => Outcome::GivenUp,
-            Err(Failure::Refused(Refusal::WaitCancelled)) => Outcome::GivenUp,
-            Ok(_) | Err(_) => Outcome::Answered,
+            _ if self.is_dropped => RequestEnd::GivenUp,
+            Err(Failure::Refused(Refusal::WaitCancelled)) => RequestEnd::GivenUp,
+            Ok(_) | Err(_) => RequestEnd::Answered,
         };
         self.outbox.post(self.to, LoopTask::Line { id: self.id, line, outcome });
     }

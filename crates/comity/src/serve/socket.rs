@@ -24,10 +24,10 @@ use mio::net::UnixListener;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use super::connection::{Connection, Received};
+use super::connection::{Connection, ReadStatus};
 use super::connections::Connections;
 use super::logging::Trace;
-use super::outbox::{ConnectionId, LoopTask, Outbox, Outcome, PendingReply, line};
+use super::outbox::{ConnectionId, LoopTask, Outbox, PendingReply, RequestEnd, line};
 use super::output::QueuedBytes;
 use super::signals::Signals;
 use super::state_dir_ownership::StateDirOwnership;
@@ -239,7 +239,7 @@ impl Socket {
                 self.hold(id);
             }
         }
-        if matches!(received, Received::Closed | Received::TooLong) {
+        if matches!(received, ReadStatus::Closed | ReadStatus::TooLong) {
             self.leaving.push(id);
         }
     }
@@ -289,7 +289,7 @@ impl Socket {
 
     fn reply(&mut self, id: ConnectionId, request: u64, output: Result<comity_app::Rendered, Failure>) {
         let line = line(request, &output, &[], self.wording(id));
-        self.outbox.post(id, LoopTask::Line { id: request, line, outcome: Outcome::Answered });
+        self.outbox.post(id, LoopTask::Line { id: request, line, outcome: RequestEnd::Answered });
     }
 
     /// Sends what is in the outbox.
@@ -310,7 +310,7 @@ impl Socket {
                     parked.push((id, request));
                 }
                 LoopTask::Line { id: request, line, outcome } => {
-                    match connection.refused_waits.remove(&request) && outcome == Outcome::GivenUp {
+                    match connection.refused_waits.remove(&request) && outcome == RequestEnd::GivenUp {
                         true => connection.answer(request, &admission::no_room_to_wait(request)),
                         false => connection.answer(request, &line),
                     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::git::{Git, UnknownState};
 use crate::worktree::names::Branch;
 use crate::worktrees::WorktreeDirs;
@@ -78,7 +78,7 @@ pub(super) fn work(
     deadline: Instant,
 ) -> Result<Option<KeepReason>, UnknownState> {
     let lost = not_kept(worktree, &history.tips, &history.own_refs, deadline)?;
-    Ok(KeepReason::if_any(Why::Commits, lost))
+    Ok(KeepReason::if_any(KeepCause::Commits, lost))
 }
 
 /// Of some commits and those before them, the latest ones that no ref holds but the given ones and those of worktrees.

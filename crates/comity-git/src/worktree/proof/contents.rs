@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::git::{Git, UnknownState};
 use crate::parse::{behind_tab, parts, unreadable};
 use crate::status::{PathState, WorktreeStatus};
@@ -39,18 +39,18 @@ pub(super) fn work(
         }
     }
     let kept = [
-        KeepReason::if_any(Why::Modified, changed),
-        KeepReason::if_any(Why::Untracked, untracked),
-        KeepReason::if_any(Why::Ignored, ignored),
-        KeepReason::if_any(Why::Repository, repositories),
+        KeepReason::if_any(KeepCause::Modified, changed),
+        KeepReason::if_any(KeepCause::Untracked, untracked),
+        KeepReason::if_any(KeepCause::Ignored, ignored),
+        KeepReason::if_any(KeepCause::Repository, repositories),
     ];
     kept.into_iter().flatten().collect()
 }
 
 /// What git does not look at: other repositories, sockets and the like, other file systems.
 pub(super) fn odd_contents(files: &Survey) -> Vec<KeepReason> {
-    let nested = KeepReason::if_any(Why::Repository, files.nested.iter().map(|path| shown(path)));
-    let odd = KeepReason::if_any(Why::Untracked, files.odd.iter().map(|path| shown(path)));
+    let nested = KeepReason::if_any(KeepCause::Repository, files.nested.iter().map(|path| shown(path)));
+    let odd = KeepReason::if_any(KeepCause::Untracked, files.odd.iter().map(|path| shown(path)));
     [nested, odd].into_iter().flatten().collect()
 }
 
@@ -72,7 +72,10 @@ pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<KeepReason>, U
             hidden.push(shown(path));
         }
     }
-    let kept = [KeepReason::if_any(Why::Hidden, hidden), KeepReason::if_any(Why::Repository, submodules)];
+    let kept = [
+        KeepReason::if_any(KeepCause::Hidden, hidden),
+        KeepReason::if_any(KeepCause::Repository, submodules),
+    ];
     Ok(kept.into_iter().flatten().collect())
 }
 

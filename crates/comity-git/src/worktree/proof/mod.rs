@@ -29,7 +29,7 @@ use crate::status::{StatusQuery, WorktreeStatus};
 use crate::worktrees::WorktreeDirs;
 
 pub(crate) use commits::{BranchHistory, not_kept};
-pub use kept::{KeepReason, Why};
+pub use kept::{KeepCause, KeepReason};
 pub(crate) use processes::processes_in;
 
 /// Settings under which git hides nothing that it could see.
@@ -97,7 +97,7 @@ impl Driver {
         let watch = files.watch(&worktree.root);
         let mut kept = Vec::new();
         if (rules.in_use)(path) {
-            kept.push(KeepReason::one(Why::InUse, path.display().to_string()));
+            kept.push(KeepReason::one(KeepCause::InUse, path.display().to_string()));
         }
         match mounts::below(&worktree.root) {
             Ok(points) => {
@@ -132,7 +132,7 @@ impl Driver {
         kept.extend(processes_in(&worktree.root, &files, ready.made_at));
         match look(&worktree, &ready.links, &build_dirs, deadline) {
             Ok((later, git_later)) if later.seal == files.seal && git_later.seal == git_files.seal => {}
-            Ok(_) => kept.push(KeepReason::one(Why::Changed, "somebody changed it meanwhile")),
+            Ok(_) => kept.push(KeepReason::one(KeepCause::Changed, "somebody changed it meanwhile")),
             Err(error) => kept.push(KeepReason::unknown(error)),
         }
         match head {
@@ -153,7 +153,7 @@ impl Driver {
         let Removable { worktree, ready, rules, .. } = proof;
         let mut kept = Vec::new();
         if (rules.in_use)(&worktree.root) {
-            kept.push(KeepReason::one(Why::InUse, worktree.root.display().to_string()));
+            kept.push(KeepReason::one(KeepCause::InUse, worktree.root.display().to_string()));
         }
         // Our links are left out of the seal only as long as they are ours.
         let is_silent = proof.watch.as_ref().is_some_and(ChangeWatch::is_silent);
@@ -165,7 +165,7 @@ impl Driver {
         let is_git_same = || look_at_git(&worktree.git_dir, deadline).is_ok_and(|git| git.seal == proof.git);
         match is_git_same() && is_same() {
             true => kept.extend(processes_in(&worktree.root, &proof.files, ready.made_at)),
-            false => kept.push(KeepReason::one(Why::Changed, "it is not as it was when it was proven")),
+            false => kept.push(KeepReason::one(KeepCause::Changed, "it is not as it was when it was proven")),
         }
         kept
     }

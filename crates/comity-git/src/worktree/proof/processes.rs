@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::worktree::survey::Survey;
 
 /// Ticks of the clock in which the kernel tells when a process began; the same on all systems that matter.
@@ -38,7 +38,10 @@ pub(crate) fn processes_in(root: &Path, files: &Survey, made_at: u64) -> Option<
     match look() {
         Ok(again) => {
             let is_still = |(pid, _): &&(String, String)| again.iter().any(|(other, _)| other == pid);
-            KeepReason::if_any(Why::Process, found.iter().filter(is_still).map(|(_, what)| what.as_str()))
+            KeepReason::if_any(
+                KeepCause::Process,
+                found.iter().filter(is_still).map(|(_, what)| what.as_str()),
+            )
         }
         Err(kept) => Some(kept),
     }

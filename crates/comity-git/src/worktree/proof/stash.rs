@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::commits::BranchHistory;
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::git::{Git, UnknownState};
 use crate::worktrees::WorktreeDirs;
 
@@ -46,7 +46,10 @@ pub(super) fn work(
         }
     };
     let from_here = stashes.into_iter().filter(is_from_here);
-    Ok(KeepReason::if_any(Why::Stash, from_here.map(|line| line.split(FIELD).next().unwrap_or_default())))
+    Ok(KeepReason::if_any(
+        KeepCause::Stash,
+        from_here.map(|line| line.split(FIELD).next().unwrap_or_default()),
+    ))
 }
 
 /// The branch that a stash was made on, if it says so.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::commit;
 use crate::unfinished::Unfinished;
 use crate::worktree::record::RECORD_FILE;
@@ -55,9 +55,12 @@ pub(crate) fn unfinished(git_dir: &Path) -> Vec<KeepReason> {
     }
     begun.sort_unstable();
     begun.dedup();
-    let begun = KeepReason::if_any(Why::Unfinished, begun);
-    let kept =
-        [begun, KeepReason::if_any(Why::Repository, repositories), KeepReason::if_any(Why::Unknown, unknown)];
+    let begun = KeepReason::if_any(KeepCause::Unfinished, begun);
+    let kept = [
+        begun,
+        KeepReason::if_any(KeepCause::Repository, repositories),
+        KeepReason::if_any(KeepCause::Unknown, unknown),
+    ];
     kept.into_iter().flatten().collect()
 }
 
