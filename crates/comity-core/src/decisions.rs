@@ -1,4 +1,4 @@
-//! Decisions: what was settled and why, and what waits for somebody else's yes.
+//! Decisions: what was settled and why, and what waits to be confirmed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,16 +23,14 @@ use crate::teams::leads;
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// The number of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DecisionId(pub u64);
 
-/// Where a decision stands.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase", deny_unknown_fields)]
 pub enum DecisionState {
-    /// It holds; nobody had to confirm it.
+    /// It is in force; nobody had to confirm it.
     Made,
     /// It waits for somebody above to confirm it.
     Pending,
@@ -40,7 +38,6 @@ pub enum DecisionState {
         by: Principal,
         at: Timestamp,
     },
-    /// Somebody above turned it down.
     Rejected {
         by: Principal,
         at: Timestamp,
@@ -48,7 +45,6 @@ pub enum DecisionState {
     },
 }
 
-/// What was decided, by whom, and whether it counts yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
@@ -61,25 +57,12 @@ pub struct Decision {
     pub standing: DecisionState,
 }
 
-/// What can be asked about decisions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DecisionAsk {
-    Decide {
-        title: Box<str>,
-        rationale: Option<Box<str>>,
-        /// Whether somebody above has to confirm it.
-        needs_confirmation: bool,
-    },
-    /// Confirms one, or turns it down.
-    Settle {
-        id: DecisionId,
-        confirm: bool,
-        /// Why not.
-        reason: Option<Box<str>>,
-    },
+    Decide { title: Box<str>, rationale: Option<Box<str>>, needs_confirmation: bool },
+    Settle { id: DecisionId, confirm: bool, reason: Option<Box<str>> },
 }
 
-/// What happened to decisions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DecisionEvent {
@@ -88,7 +71,6 @@ pub enum DecisionEvent {
         title: Box<str>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rationale: Option<Box<str>>,
-        /// Whether it waits to be confirmed.
         pending: bool,
     },
     Confirmed {
@@ -101,7 +83,7 @@ pub enum DecisionEvent {
     },
 }
 
-/// The newest decisions, and all that are pending.
+/// The newest decisions, and all pending ones.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decisions {
@@ -111,12 +93,11 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// The decision with this number.
     pub fn get(&self, id: DecisionId) -> Option<&Decision> {
         self.by_id.get(&id)
     }
 
-    /// All that are remembered, the oldest first.
+    /// Oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Decision> {
         self.by_id.values()
     }
@@ -212,11 +193,9 @@ fn settled(world: &mut World, record: &Record, id: DecisionId, standing: Decisio
     );
 }
 
-/// A notice about a decision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum DecisionTold {
-    /// Somebody confirmed it, or turned it down.
     #[serde(rename = "decision_settled")]
     Settled { id: String, title: String, how: String, by: String },
 }
@@ -301,7 +280,7 @@ impl FeatureEvent for DecisionEvent {
     }
 }
 
-/// There are no more than there may be.
+/// There are no more than the limits allow.
 pub(crate) fn check(world: &World) -> Result<(), String> {
     let (all, pending) = (world.decisions.iter().count(), world.decisions.pending());
     match all > DECISIONS_MAX {

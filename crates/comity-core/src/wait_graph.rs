@@ -12,23 +12,22 @@ use crate::ids::{AgentId, Principal, Ticket};
 use crate::refusal::Refusal;
 use crate::world::World;
 
-/// Something that somebody cannot go on without.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Need<'a> {
     pub what: WaitedFor<'a>,
-    /// These can give it, each so often.
+    /// Who can give it, and how often each can.
     pub from: BTreeMap<Principal, usize>,
-    /// How many have to be given.
+    /// How many are needed.
     pub count: usize,
 }
 
 impl<'a> Need<'a> {
-    /// Any one of these can give it.
+    /// A need that any one of these can meet.
     pub(crate) fn of(what: WaitedFor<'a>, from: impl IntoIterator<Item = Principal>) -> Need<'a> {
         Need::several(what, from, 1)
     }
 
-    /// So many have to be given; whoever is named twice can give two.
+    /// A need for several; whoever is listed twice can give two.
     pub(crate) fn several(
         what: WaitedFor<'a>,
         from: impl IntoIterator<Item = Principal>,
@@ -56,7 +55,7 @@ pub(crate) struct WaitRules {
     pub gives_way: bool,
 }
 
-/// A cycle of waiting: who waits, and for what; each waits for the next, the last one for the first.
+/// A cycle of waiting: each waits for the next, the last one for the first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cycle {
     pub names: Vec<String>,
@@ -80,13 +79,12 @@ impl<'a> Waits<'a> {
         Waits { world, except: None, supposed, added: BTreeMap::new(), counts_all: false }
     }
 
-    /// If `who` needs this, too.
+    /// With another need of `who`.
     pub(crate) fn with(mut self, who: Principal, need: Need<'a>) -> Waits<'a> {
         self.added.entry(who).or_default().push(need);
         self
     }
 
-    /// Without the ask at this place in the queue.
     pub(crate) fn without(mut self, place: Option<Ticket>) -> Waits<'a> {
         self.except = place;
         self
@@ -97,7 +95,7 @@ impl<'a> Waits<'a> {
         Waits { counts_all: true, ..Waits::of(world) }
     }
 
-    /// Refuses what would keep `who` waiting for ever.
+    /// Refuses if `who` would wait for ever.
     pub(crate) fn check(&self, who: Principal) -> Result<(), Refusal> {
         match self.cycle(who) {
             Some(cycle) => Err(Refusal::Deadlock(Box::new(cycle))),
@@ -105,13 +103,13 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// The cycle that keeps `who` waiting for ever, if there is one.
+    /// The cycle that makes `who` wait for ever, if there is one.
     pub(crate) fn cycle(&self, who: Principal) -> Option<Cycle> {
         let stuck = self.stuck_from(who);
         stuck.contains_key(&who).then(|| self.cycle_among(who, &stuck))
     }
 
-    /// Those who wait for ever among `who` and all whom it waits for, perhaps by way of others, with what they need.
+    /// Those who wait for ever among `who` and everybody it depends on, with what they need.
     pub(crate) fn stuck_from(&self, who: Principal) -> BTreeMap<Principal, Vec<Need<'a>>> {
         let mut found = vec![who];
         let mut needs: BTreeMap<Principal, Vec<Need<'a>>> = BTreeMap::new();
@@ -125,7 +123,7 @@ impl<'a> Waits<'a> {
             found.extend(own.iter().flat_map(|need| need.from.keys()));
             needs.insert(one, own);
         }
-        // The last found are nearest to those who wait for nobody.
+        // Those found last are closest to somebody who waits for nobody.
         found.reverse();
         loop {
             let before = needs.len();
@@ -140,25 +138,24 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// What `who` cannot go on without.
     pub(crate) fn needs(&self, who: Principal) -> Vec<Need<'a>> {
         let counted = WAIT_RULES.iter().filter(|rules| self.counts_all || !rules.gives_way);
         let known = counted.flat_map(|rules| (rules.needs)(self, who));
         known.chain(self.added.get(&who).into_iter().flatten().cloned()).collect()
     }
 
-    /// The shortest way from `who` back to itself, else round whatever it waits for.
+    /// The shortest way from `who` back to itself, otherwise around a cycle that it waits for.
     fn cycle_among(&self, who: Principal, stuck: &BTreeMap<Principal, Vec<Need<'a>>>) -> Cycle {
         let way_back = |start: Principal| {
             let mut came: BTreeMap<Principal, (Principal, WaitedFor<'a>)> = BTreeMap::new();
             let mut open = VecDeque::from([start]);
             while let Some(at) = open.pop_front() {
                 for need in stuck.get(&at).into_iter().flatten() {
-                    // What others can still give keeps nobody.
+                    // What others can still give blocks nobody.
                     if need.is_met_without(stuck) {
                         continue;
                     }
-                    // Whoever waits for one of several is not in its own way alone.
+                    // If one of several can give it, the waiter alone is not in its own way.
                     let givers: Vec<_> = need.from.keys().filter(|giver| stuck.contains_key(giver)).collect();
                     for next in givers.iter().copied().filter(|next| **next != at || givers.len() == 1) {
                         if !came.contains_key(next) {
@@ -204,7 +201,7 @@ pub(crate) fn is_waited_for(world: &World, who: Principal) -> bool {
 }
 
 impl Cycle {
-    /// The names, the first one again at the end.
+    /// The names, with the first repeated at the end.
     pub fn around(&self) -> Vec<String> {
         self.names.iter().chain(self.names.first()).cloned().collect()
     }

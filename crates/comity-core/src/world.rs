@@ -26,14 +26,14 @@ use crate::teams::Teams;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::Worktrees;
 
-/// How patient the rules are. Not part of the log: another server may be set otherwise.
+/// Timeouts of the rules. Not part of the log: another server may be configured otherwise.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Timeouts {
-    /// Silence after which an agent of which nothing is known to be alive is dead.
+    /// Silence after which an agent without a watched process is dead.
     pub agent_timeout: Millis,
-    /// How long an agent may be without its connection.
+    /// How long an agent may be disconnected.
     pub disconnect_grace: Millis,
-    /// How long a slot is kept for whoever asked for space.
+    /// How long a slot is reserved for somebody who asked for space.
     pub slot_reservation: Millis,
 }
 
@@ -50,56 +50,39 @@ impl Default for Timeouts {
 /// The state of everything at one moment: the part of each feature, and what they share.
 #[derive(Clone, Debug, Default)]
 pub struct World {
-    /// The number of the last record that is in here.
+    /// The number of the last record that was folded in.
     pub head: u64,
     /// The engine's time at the last record.
     pub now: Timestamp,
-    /// The largest fence that was given.
     pub fence: Fence,
-    /// The last ticket that was given.
     pub ticket: Ticket,
     pub agents: Agents,
-    /// Who may edit which path, and who waits.
     pub locks: Locks,
-    /// What agents know of files.
     pub reads: Reads,
-    /// Who works in a copy of their own.
     pub worktrees: Worktrees,
-    /// Branches that are about to move.
     pub moves: Moves,
-    /// Letters and control messages on their way.
     pub mail: Mail,
-    /// Who was asked to end.
     pub shutdowns: Shutdowns,
     pub decisions: Decisions,
-    /// The teams that were made.
     pub teams: Teams,
-    /// Who may do what without asking, and who has asked.
     pub permissions: Permissions,
-    /// How the human is known.
     pub people: People,
-    /// What there is to do, and whose it is.
     pub tasks: TaskTable,
-    /// Who has which of the scarce things, and who waits.
     pub pools: Pools,
-    /// What Comity runs.
     pub runs: AgentRuns,
     /// The roles there are. Not part of the log: they are configured.
     pub roles: Arc<Roles>,
     pub projects: BTreeMap<ProjectId, Project>,
-    /// Recent answers by idempotency key.
     pub answers: Answers,
     pub(crate) deadlines: Deadlines,
     pub(crate) patience: Timeouts,
 }
 
 impl World {
-    /// An empty world.
     pub fn new(patience: Timeouts) -> World {
         World { patience, ..World::default() }
     }
 
-    /// When time alone will change something.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.deadlines.next()
     }
@@ -117,7 +100,7 @@ impl World {
         }
     }
 
-    /// Folds one record in. It cannot fail: a record in the log did happen.
+    /// Folds one record in. It cannot fail: a record in the log has happened.
     pub fn apply(&mut self, record: &Record) {
         self.head = record.seq;
         self.now = self.now.max(record.now);

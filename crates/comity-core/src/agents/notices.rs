@@ -1,4 +1,4 @@
-//! What leaders are told about their agents, once.
+//! Notices to leaders about their agents.
 
 use std::fmt;
 
@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::display::visible;
 
-/// A notice about an agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum AgentTold {
-    /// An agent that the receiver leads has ended: completed, failed, terminated or exited.
+    /// An agent that the receiver leads has ended.
     #[serde(rename = "worker_ended")]
     WorkerEnded { name: String, how: String, cause: String },
 }

@@ -1,7 +1,7 @@
 //! Who waits for whom, by locks and by places in the queue.
 //!
-//! A place counts only while whoever has it does not itself wait for the other (see [`super::waiting`]). So no
-//! cycle ever contains a place in the queue of locks, and a deadlock is a cycle of everything else.
+//! A place counts only while its owner does not itself wait for the other (see [`super::waiting`]). So no cycle
+//! contains a place in the queue of locks, and a deadlock is a cycle of everything else.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ pub(crate) const WAIT_RULES: WaitRules = WaitRules {
     gives_way: false,
 };
 
-/// Those of `candidates` that may wait for `top`, whatever for and perhaps by way of others. Every overlapping place
-/// before one's own counts here, and so does everybody of whom only one has to give something.
+/// Those of `candidates` that may wait for `top`, for anything, perhaps indirectly. Every overlapping place ahead
+/// counts here, and so does everyone who is only one of several that could give something.
 pub(super) fn dependants(
     world: &World,
     top: Principal,
@@ -43,7 +43,7 @@ pub(super) fn dependants(
     found
 }
 
-/// The waiting asks that a lock like this keeps waiting, whoever has it; its holder's own are among them.
+/// The waiting asks that a lock like this blocks, whoever holds it; including the holder's own.
 pub(super) fn against<'a>(world: &'a World, wanted: &Wanted) -> impl Iterator<Item = &'a LockWait> {
     let waits = world.locks.waits_overlapping(wanted.project, &wanted.pattern);
     waits.into_iter().filter(|wait| wants_against(wait, wanted))
@@ -56,7 +56,7 @@ fn needs<'a>(waits: &Waits<'a>, who: Principal) -> Vec<Need<'a>> {
     wants.flat_map(|wanted| needs_of(waits.world, who, wanted, &waits.supposed.locks_gone)).collect()
 }
 
-/// What is in the way of `wanted`: a need for each holder.
+/// What blocks `wanted`: a need for each holder.
 pub(super) fn needs_of<'a>(
     world: &'a World,
     who: Principal,

@@ -1,4 +1,4 @@
-//! What senders are told about their letters, once.
+//! Notices to senders about their letters.
 
 use std::fmt;
 
@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::notices::quoted;
 
-/// A notice about a letter.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum MailTold {

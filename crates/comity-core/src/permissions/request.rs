@@ -1,4 +1,4 @@
-//! Requests: asking whoever is above, and using the answer, once.
+//! Permission requests: asking whoever is above, and using the answer, once.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,6 @@ use crate::time::{Millis, Timestamp};
 use crate::wait_graph::{Need, WaitRules, Waits};
 use crate::world::World;
 
-/// A call that an agent asked to make, and what became of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRequest {
@@ -28,14 +27,12 @@ pub struct PermissionRequest {
     pub asker: AgentId,
     pub call: ToolCall,
     pub since: Timestamp,
-    /// When it is too late for an answer.
     pub deadline: Timestamp,
-    /// How the asker hears of it.
     pub hearing: AnswerDelivery,
     pub state: RequestState,
 }
 
-/// How the asker hears what became of its request.
+/// How the asker gets the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerDelivery {
@@ -44,15 +41,12 @@ pub enum AnswerDelivery {
     Told,
 }
 
-/// Where a request is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RequestState {
-    /// Somebody above has to say.
     Waiting {
         to: Principal,
     },
-    /// It may be done, once.
     Allowed {
         by: Principal,
         at: Timestamp,
@@ -60,12 +54,10 @@ pub enum RequestState {
         /// Until when it may stay unused.
         until: Timestamp,
     },
-    /// It was allowed, and is done.
     Used {
         by: Principal,
         at: Timestamp,
     },
-    /// It may not be done.
     Denied {
         by: Principal,
         reason: Box<str>,
@@ -73,9 +65,8 @@ pub enum RequestState {
         until: Timestamp,
     },
     Expired,
-    /// It was allowed, and not done in time.
+    /// It was allowed, and not used in time.
     Lapsed,
-    /// The asker needs no answer any more.
     Withdrawn {
         cause: Box<str>,
     },
@@ -94,7 +85,6 @@ impl RequestState {
         }
     }
 
-    /// Whether nothing can become of it any more.
     pub fn is_settled(&self) -> bool {
         match self {
             RequestState::Waiting { .. } | RequestState::Allowed { .. } => false,
@@ -107,13 +97,13 @@ impl RequestState {
     }
 }
 
-/// The request of this agent for exactly this call that still counts: it waits, may be used, or was denied lately.
+/// The agent's request for exactly this call that still counts: waiting, usable, or denied recently.
 pub fn standing<'a>(world: &'a World, agent: AgentId, call: &ToolCall) -> Option<&'a PermissionRequest> {
     let request =
         world.permissions.newest(agent, call.hash).filter(|request| request.call.tool == call.tool)?;
     let counts = match &request.state {
         RequestState::Waiting { .. } => world.now < request.deadline,
-        // What a rule or a mode had allowed counts as long as it says so; an answer was about this very request.
+        // What a rule or mode allowed counts only while it still says so; an answer was about this very request.
         RequestState::Allowed { until, ground, .. } => {
             let is_still_so = match ground {
                 AllowedBy::Answer => true,
@@ -132,7 +122,7 @@ pub fn standing<'a>(world: &'a World, agent: AgentId, call: &ToolCall) -> Option
     counts.then_some(request)
 }
 
-/// Whether there is something for who asked after `before`, which was its last request for the same.
+/// Whether there is an answer for somebody whose last request for the same was `before`.
 pub fn is_answered(world: &World, agent: AgentId, call: &ToolCall, before: Option<RequestId>) -> bool {
     if judge(world, agent, call) != Judgement::Escalated {
         return true;
@@ -148,7 +138,7 @@ pub fn is_answered(world: &World, agent: AgentId, call: &ToolCall, before: Optio
     })
 }
 
-/// Asks whoever is above, unless the call is judged without, or was asked for already.
+/// Asks whoever is above, unless the rules decide, or it was asked already.
 pub(super) fn request(
     world: &World,
     who: Principal,
@@ -174,7 +164,7 @@ pub(super) fn request(
             hint: "wait for the answers first".into(),
         });
     }
-    // Whoever answers must have seen it.
+    // The answerer must have seen it.
     if call.input.is_empty() {
         let problem =
             format!("an input of more than {PERMISSION_INPUT_BYTES_MAX} bytes can't be shown to be allowed");
@@ -197,13 +187,13 @@ pub(crate) const WAIT_RULES: WaitRules = WaitRules {
     gives_way: false,
 };
 
-/// Everybody who waits for an answer of `who`.
+/// Everybody who waits for an answer from `who`.
 fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
     let asked = who.agent().map(|_| awaited(world)).into_iter().flatten();
     asked.filter(move |(_, to)| *to == who).map(|(asker, _)| Principal::Agent(asker))
 }
 
-/// Who waits for an answer, and of whom.
+/// Who waits for an answer, and from whom.
 fn awaited(world: &World) -> impl Iterator<Item = (AgentId, Principal)> {
     world.permissions.waiting().filter_map(|request| match (&request.state, request.hearing) {
         (RequestState::Waiting { to }, AnswerDelivery::Waits) => Some((request.asker, *to)),
@@ -211,7 +201,7 @@ fn awaited(world: &World) -> impl Iterator<Item = (AgentId, Principal)> {
     })
 }
 
-/// An answer has to come from an agent. People answer whatever else they do.
+/// The need for an answer from an agent. People answer whatever else they do.
 fn answer_from(to: Principal) -> Option<Need<'static>> {
     to.agent().map(|_| Need::of(WaitedFor::Answer, [to]))
 }
@@ -231,7 +221,7 @@ pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec
             Ok(vec![PermissionEvent::Used { request, hash: call.hash }])
         }
         (Some((id, state @ RequestState::Denied { .. })), _) => Err(no(world, id, state)),
-        // Nothing changes: it need not be in the log.
+        // It changes nothing, so it need not be recorded.
         (_, Judgement::Allowed(AllowedBy::ReadsOnly)) => Ok(vec![]),
         (_, Judgement::Allowed(ground)) => Ok(vec![PermissionEvent::Passed {
             asker,
@@ -254,7 +244,7 @@ pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec
     }
 }
 
-/// Why a request does not allow anything now.
+/// Why a request allows nothing now.
 fn no(world: &World, id: RequestId, state: &RequestState) -> Refusal {
     let (reason, hint) = match state {
         RequestState::Waiting { to } => {

@@ -1,4 +1,4 @@
-//! Who waits for whom by the queue of a pool.
+//! Who waits for whom in the queue of a pool.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub(crate) const WAIT_RULES: WaitRules =
 pub(crate) enum SlotWait<'a> {
     /// A slot.
     Free(&'a Pool),
-    /// Whoever is before it in the line.
+    /// Whoever is ahead of it in line.
     Turn(&'a Pool),
 }
 
@@ -54,7 +54,7 @@ fn needs<'a>(waits: &Waits<'a>, who: Principal) -> Vec<Need<'a>> {
     needs
 }
 
-/// What an ask at this place in the line needs: a slot of anybody, and that whoever is before it gets on.
+/// What an ask at this place needs: a slot from anybody, and that the one ahead of it gets on.
 fn needs_at(pool: &Pool, capacity: usize, who: Principal, ticket: Ticket) -> Vec<Need<'_>> {
     let before = pool.in_line().take_while(|place| place.ticket < ticket);
     let before = before.filter(|place| keeps_its_slot(place) && place.who != who).last();
@@ -62,7 +62,7 @@ fn needs_at(pool: &Pool, capacity: usize, who: Principal, ticket: Ticket) -> Vec
     slot_needed(pool, capacity).into_iter().chain(turn).collect()
 }
 
-/// Refuses to let `who` wait at this place in the line, if somebody would wait for ever then: those behind it wait for it.
+/// Refuses to let `who` wait at this place if somebody would then wait for ever: those behind wait for it.
 pub(super) fn check_waiting(
     world: &World,
     pool: &Pool,
@@ -79,7 +79,7 @@ pub(super) fn check_waiting(
     waits.check(who)
 }
 
-/// Those in line who would wait for ever if the pool had so many slots.
+/// Those in line who would wait for ever if the pool had this capacity.
 pub(super) fn stuck_with<'a>(
     world: &'a World,
     pool: &'a Pool,
@@ -90,13 +90,13 @@ pub(super) fn stuck_with<'a>(
     pool.in_line().filter(move |place| place.is_blocking() && waits.cycle(place.who).is_some())
 }
 
-/// Whether whoever waits here has to get on before its slot comes back; one that it gets for a process ends with that.
+/// Whether the waiter has to get on before its slot comes back; a slot for a process comes back when that ends.
 fn keeps_its_slot(place: &QueuePlace) -> bool {
     place.is_blocking() && place.process.is_none()
 }
 
-/// How many slots have to be given back before one is free, and by whom. One that was taken for a process ends with it,
-/// whatever its owner waits for, and one that is kept for somebody goes to the next in time.
+/// How many slots have to be given back before one is free, and by whom. A slot that was taken for a process comes
+/// back with its end, whatever its owner waits for, and a reserved one goes to the next in time.
 fn slot_needed(pool: &Pool, capacity: usize) -> Option<Need<'_>> {
     let by_themselves = pool.slots().filter(|slot| slot.process.is_some()).count() + pool.reserved();
     let count = (pool.used() + 1).saturating_sub(capacity).saturating_sub(by_themselves);
@@ -109,8 +109,8 @@ fn given_back(pool: &Pool) -> impl Iterator<Item = &Slot> {
     pool.slots().filter(|slot| slot.process.is_none())
 }
 
-/// Refuses to make `to` the owner of a slot, of one that somebody has or of the one that is kept for it, if those who
-/// wait for one would wait for ever then.
+/// Refuses to give `to` a slot (one that somebody has, or the one reserved for it) if those waiting for one would
+/// then wait for ever.
 pub(super) fn check_given(
     world: &World,
     pool: &Pool,
@@ -133,7 +133,7 @@ pub(super) fn check_given(
     waits.check(to)
 }
 
-/// Everybody who may wait for a slot that `who` has, or for it to get on in the line.
+/// Everybody who may wait for a slot of `who`, or for `who` to move up in line.
 fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
     world.pools.iter().flat_map(move |pool| {
         let has_some = slot_needed(pool, pool.capacity).is_some_and(|need| need.from.contains_key(&who));

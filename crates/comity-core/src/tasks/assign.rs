@@ -1,6 +1,6 @@
-//! Assignment by code: whoever asked for work gets the task that is most worth doing, in the same breath.
+//! Automatic assignment: an agent that asked for work gets the ready task that is most worth doing, at once.
 //!
-//! Only an agent that waits for work gets some without its doing: a session that never asked is left alone.
+//! Only agents that wait for work get any without further asking: a session that never asked is left alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,15 +18,14 @@ use crate::time::{Millis, Timestamp};
 use crate::wait_graph::{Need, WaitRules, Waits, first_stuck, is_waited_for};
 use crate::world::World;
 
-/// Tasks that are ready, and that nobody who is here is free for.
+/// Ready tasks that no live agent is free for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opening {
     pub project: ProjectId,
     pub role: Box<str>,
-    /// In which team, if it matters.
     pub team: Option<Box<str>>,
     pub tasks: usize,
-    /// Whether the limit on agents lets one more be started.
+    /// Whether the limit on agents allows one more.
     pub may_start: bool,
 }
 
@@ -46,7 +45,7 @@ pub(super) fn seek(
     if wait > WAIT_MAX {
         return Err(Refusal::bad_input("the wait is too long", format!("wait at most {WAIT_MAX}")));
     }
-    // Who has something already is answered with it.
+    // If it already has a task, that is the answer.
     if world.tasks.owned_by(who).any(Task::is_taken) {
         return Ok(vec![]);
     }
@@ -56,7 +55,7 @@ pub(super) fn seek(
     Ok(vec![Event::Task(TaskEvent::Sought { agent, project, wait })])
 }
 
-/// The calling agent waits no more.
+/// The calling agent stops waiting.
 pub(super) fn take(world: &World, who: Principal) -> Vec<Event> {
     let seeks = who.agent().filter(|agent| world.tasks.seekers.contains_key(agent));
     seeks.map(|agent| Event::Task(TaskEvent::GaveUp { agent, deadlock: None })).into_iter().collect()
@@ -69,7 +68,6 @@ pub(crate) const WAIT_RULES: WaitRules = WaitRules {
     gives_way: true,
 };
 
-/// The agents that wait for work.
 fn seekers(world: &World) -> impl Iterator<Item = AgentId> {
     world.tasks.seekers.keys().copied()
 }
@@ -81,7 +79,7 @@ fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal>
     seekers.into_iter().flatten().filter(waits).map(Principal::Agent)
 }
 
-/// What an agent that waits for work needs: that one of those who have some in the same project goes on. Where somebody
+/// What an agent that waits for work needs: progress of somebody who has a task in the same project. Where somebody
 /// else has to make the next step, it waits for nobody.
 fn need(world: &World, agent: AgentId) -> Option<Need<'static>> {
     let seeker = world.tasks.seekers.get(&agent).filter(|seeker| world.now < seeker.until)?;
@@ -108,7 +106,7 @@ fn need_in(world: &World, project: ProjectId) -> Option<Need<'static>> {
     (!from.is_empty()).then(|| Need::of(WaitedFor::Work, from))
 }
 
-/// Ends the wait of an agent for work that will never come.
+/// Ends an agent's wait for work that will never come.
 pub(super) fn next_stuck(world: &World) -> Option<Vec<Event>> {
     let waited_for = |agent: &AgentId| is_waited_for(world, Principal::Agent(*agent));
     let (agent, cycle) = first_stuck(world, seekers(world).filter(waited_for))?;
@@ -116,7 +114,7 @@ pub(super) fn next_stuck(world: &World) -> Option<Vec<Event>> {
     Some(vec![Event::Task(TaskEvent::GaveUp { agent, deadlock })])
 }
 
-/// The events that give the first task to the agent that was idle longest, or `None` when nothing can be given.
+/// Gives the first task to the agent that was idle longest, if anything can be given.
 pub(super) fn next_assignment(world: &World) -> Option<Vec<Event>> {
     let mut free: Vec<(Timestamp, &Agent, ProjectId)> = free_agents(world).collect();
     if free.is_empty() {
@@ -152,7 +150,7 @@ pub(super) fn best_for(world: &World, who: Principal, project: ProjectId) -> Opt
     fitting.find(|task| can_be_given(world, task))
 }
 
-/// Gives a task to an agent that was started for it, if it is still to be had.
+/// Gives a task to the agent that was started for it, if it is still available.
 pub(crate) fn given_to(world: &World, on: &TaskRef, agent: AgentId) -> Option<TaskEvent> {
     let is_free = |task: &&Task| matches!(task.state, TaskState::Open { claim: None });
     let task = world.tasks.find(on).ok().filter(is_free).filter(|task| task.status() == TaskStatus::Ready)?;
@@ -172,13 +170,13 @@ pub(crate) fn must_be_open(world: &World, on: &TaskRef) -> Result<(), Refusal> {
     }
 }
 
-/// The ready tasks that nobody who waits could be given, in the order in which they are worth doing.
+/// The ready tasks that no waiting agent could be given, most important first.
 pub(crate) fn without_anybody(world: &World) -> impl Iterator<Item = &Task> {
     let ready = world.tasks.ready.iter().filter_map(|(_, number)| world.tasks.by_number(*number));
     ready.filter(|task| can_be_given(world, task))
 }
 
-/// Which roles are wanted: ready tasks that nobody who waits could be given.
+/// Roles that are wanted: for ready tasks that no waiting agent could be given.
 pub fn openings(world: &World) -> Vec<Opening> {
     let may_start = world.agents.may_join();
     let mut counts: BTreeMap<(ProjectId, &str, Option<&str>), usize> = BTreeMap::new();
@@ -205,7 +203,7 @@ fn free_agents(world: &World) -> impl Iterator<Item = (Timestamp, &Agent, Projec
     })
 }
 
-/// Whether the agent is of the right role and team, and in the right project.
+/// Whether the agent has the right role and team, and is in the right project.
 fn fits(agent: &Agent, project: ProjectId, task: &Task) -> bool {
     let role = agent.profile.role.as_deref().unwrap_or(DEFAULT_ROLE);
     let team = task.brief.team.as_deref();
@@ -214,7 +212,7 @@ fn fits(agent: &Agent, project: ProjectId, task: &Task) -> bool {
         && team.is_none_or(|team| agent.profile.team.as_deref() == Some(team))
 }
 
-/// A task that somebody has, and that would change the same files.
+/// A task that somebody has and that would change the same files.
 pub(crate) fn in_the_way<'w>(world: &'w World, task: &Task) -> Option<&'w Task> {
     let changes_them = |other: &&Task| other.is_taken() && other.shares_files_with(task);
     if task.brief.files.is_empty() { None } else { world.tasks.owned().find(changes_them) }
