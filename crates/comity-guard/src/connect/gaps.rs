@@ -2,7 +2,6 @@
 
 use crate::dialect::Dialect;
 
-/// The ways around the guard that a program leaves open.
 pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::ClaudeCode => &[

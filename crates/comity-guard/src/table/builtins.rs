@@ -1,4 +1,4 @@
-//! Commands of the shell itself, and those that it has besides the system.
+//! Shell builtins, and programs that shells have besides the system's.
 
 use super::{EffectGuess, KnownProgram, ReadProof, reads, writes};
 use crate::programs as guess;

@@ -1,4 +1,4 @@
-//! Programs that make, move, remove and change the files that they name.
+//! Programs that create, move, remove and change the files that they name.
 
 use super::{EffectGuess, KnownProgram, writes};
 use crate::effects::WriteKind;

@@ -1,4 +1,4 @@
-//! Programs that turn what they read into what they print.
+//! Filters: they turn their input into output.
 
 use super::{EffectGuess, KnownProgram, ReadProof, reads};
 use crate::effects::WriteKind;

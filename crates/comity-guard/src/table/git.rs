@@ -1,6 +1,6 @@
-//! `git`, and its commands as rows of their own.
+//! `git`, and its subcommands as rows of their own.
 //!
-//! Git runs programs that its settings name: who relies on a proof looks at the settings of the repository, too.
+//! Git runs programs that its settings name: whoever relies on a proof has to check the repository's settings, too.
 
 use super::{EffectGuess, KnownProgram, ReadProof, reads, writes};
 use crate::programs as guess;

@@ -1,4 +1,4 @@
-//! Programs that show what is there: files, directories, users, processes, the machine.
+//! Programs that show what exists: files, directories, users, processes, the machine.
 
 use super::{KnownProgram, ReadProof, reads};
 use crate::read_only::{date, find};

@@ -1,7 +1,7 @@
 //! What programs do: one description of their options and operands, for proofs and for guesses.
 //!
-//! A row is read twice. [`crate::read_only`] reads it strictly: what is not listed is not proven. [`crate::programs`] reads
-//! it leniently, to guess which files a command changes.
+//! A row has two readers. [`crate::read_only`] reads it strictly: what is not listed is not proven.
+//! [`crate::programs`] reads it leniently, to guess which files a command changes.
 
 mod builtins;
 mod files;
@@ -35,14 +35,14 @@ pub(crate) struct KnownProgram {
 #[derive(Clone, Copy)]
 pub(crate) enum EffectGuess {
     Nothing,
-    /// It shows all of its operands.
+    /// It shows all of each operand.
     ShowsWhole,
-    /// It shows a part of its operands.
+    /// It shows a part of each operand.
     ShowsPart,
     Each(WriteKind),
     /// It changes the last operand.
     Last(WriteKind),
-    /// It starts the program that stands behind so many operands.
+    /// It starts the program that follows after this many operands.
     Runs(usize),
     Own(fn(&mut Walk<'_>, &ProgramCall<'_>)),
 }
@@ -52,13 +52,13 @@ pub(crate) enum EffectGuess {
 pub(crate) enum ReadProof {
     Never,
     Options,
-    /// With listed options, if this finds nothing.
+    /// With only listed options, if this finds no doubt.
     Given(fn(&mut Prover, &ParsedArguments) -> Proven),
-    /// If this finds nothing in its arguments.
+    /// If this finds no doubt in its arguments.
     Arguments(fn(&mut Prover, &[Argument]) -> Proven),
 }
 
-/// A program that only reads with the options of the list that have no mark.
+/// A program that only reads, with the listed options that have no mark.
 const fn reads(names: &'static str, options: &'static [&'static str]) -> KnownProgram {
     let options = ProgramOptions::new(options);
     KnownProgram { names, options, guess: EffectGuess::Nothing, proof: ReadProof::Options, is_builtin: false }
@@ -112,7 +112,7 @@ impl KnownProgram {
         KnownProgram { is_builtin: true, ..self }
     }
 
-    /// Proves that it only reads, given these arguments.
+    /// Proves that it only reads with these arguments.
     pub(crate) fn prove(&self, prover: &mut Prover, arguments: &[Argument]) -> Proven {
         match self.proof {
             ReadProof::Never => Err(Doubt::because("it is not known to only read")),
@@ -123,7 +123,7 @@ impl KnownProgram {
     }
 }
 
-/// The families, one file each.
+/// One file each.
 const FAMILIES: [&[KnownProgram]; 8] = [
     listings::PROGRAMS,
     filters::PROGRAMS,
@@ -135,12 +135,10 @@ const FAMILIES: [&[KnownProgram]; 8] = [
     git::PROGRAMS,
 ];
 
-/// The program of this name, if it is known.
 pub(crate) fn program(name: &str) -> Option<&'static KnownProgram> {
     FAMILIES.iter().find_map(|family| in_family(family, name))
 }
 
-/// The row of this name in one family.
 pub(crate) fn in_family(family: &'static [KnownProgram], name: &str) -> Option<&'static KnownProgram> {
     let is_named =
         |names: &str| names.as_bytes().split(|byte| *byte == b' ').any(|known| known == name.as_bytes());
