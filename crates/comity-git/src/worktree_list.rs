@@ -1,22 +1,22 @@
-//! What git lists of the worktrees of a project.
+//! What git lists of a project's worktrees.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// What makes git list them in a form that no path breaks.
+/// Lists them in a form that no path breaks.
 pub(crate) const LIST: [&str; 4] = ["worktree", "list", "--porcelain", "-z"];
 
-/// A worktree that git knows of; it may be gone.
+/// A worktree that git knows; it may be gone.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RegisteredWorktree {
     pub(crate) path: PathBuf,
     pub(crate) head: Option<String>,
-    /// The full name of the branch that is checked out; none if the head is detached.
+    /// Its full name; `None` if HEAD is detached.
     pub(crate) branch: Option<Vec<u8>>,
 }
 
-/// Reads what [`LIST`] printed.
+/// Parses the output of [`LIST`].
 pub(crate) fn listed_worktrees(output: &[u8]) -> Vec<RegisteredWorktree> {
     let mut trees: Vec<RegisteredWorktree> = Vec::new();
     for line in output.split(|byte| *byte == 0) {

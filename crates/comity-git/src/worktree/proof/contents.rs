@@ -1,4 +1,4 @@
-//! Files of a worktree that are in no commit, however git is told to hide them.
+//! Uncommitted files of a worktree, however git is told to hide them.
 
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ use crate::worktree::record::{Ready, SharedLink};
 use crate::worktree::setup::hash_of;
 use crate::worktree::survey::Survey;
 
-/// What in a worktree is in no commit, apart from what we put there ourselves.
+/// What is uncommitted in a worktree, apart from what we put there ourselves.
 pub(super) fn work(
     git: &Git<'_>,
     status: &WorktreeStatus,
@@ -54,7 +54,7 @@ pub(super) fn odd_contents(files: &Survey) -> Vec<KeepReason> {
     [nested, odd].into_iter().flatten().collect()
 }
 
-/// Files with a flag in the index by which git does not look at them; and submodules that have files.
+/// Files that an index flag hides from git; and submodules with files.
 pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<KeepReason>, UnknownState> {
     let output = git.ask("ls-files", &["-v", "-s", "-z"], &[])?;
     let (mut hidden, mut submodules) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<KeepReason>, U
             submodules.push(shown(path));
         }
         let is_there = || git.worktree().root.join(path).symlink_metadata().is_ok();
-        // What a sparse checkout leaves out is flagged, too; there is nothing of it that could be lost.
+        // Files left out of a sparse checkout are flagged, too; nothing of them could be lost.
         if flag.is_ascii_lowercase() || (*flag == b'S' && is_there()) {
             hidden.push(shown(path));
         }
@@ -84,13 +84,12 @@ struct OwnFiles<'a> {
     root: &'a Path,
     files: &'a Survey,
     links: &'a [SharedLink],
-    /// The hash of each copy.
     copied: HashMap<&'a Path, &'a str>,
     build_dirs: &'a [InnerPath],
 }
 
 impl OwnFiles<'_> {
-    /// Whether a file is a copy of ours that nobody changed, or our link; or a directory that has nothing else in it.
+    /// Whether a file is our unchanged copy or link, or a directory that contains nothing else.
     fn is_put_there(&self, path: &Path) -> bool {
         if self.is_link(path) || self.is_copy(path) {
             return true;

@@ -5,43 +5,38 @@ use std::fmt;
 /// Examples that are named.
 const SHOWN_MAX: usize = 5;
 
-/// One reason to keep a worktree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeepReason {
     pub why: KeepCause,
     /// Where, or in which words; the first few.
     pub what: Vec<String>,
-    /// How many there are in all.
     pub count: usize,
 }
 
-/// What speaks against removing a worktree.
+/// What prevents removing a worktree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum KeepCause {
-    /// It is not a worktree that we have made and handed out.
+    /// We did not make and hand out this worktree.
     NotOurs,
-    /// Somebody says that it is in use.
     InUse,
     Locked,
     /// Files are changed, staged, deleted or in conflict.
     Modified,
-    /// Files are in no commit.
     Untracked,
-    /// Files are ignored by git, and not ones that we copied and nobody changed.
+    /// Ignored files, except unchanged copies that we made.
     Ignored,
-    /// Files have a flag in the index that hides their changes.
+    /// Files whose changes an index flag hides.
     Hidden,
-    /// A merge, rebase or the like is not finished, or git is at work.
+    /// A merge, rebase or the like is unfinished, or git is running.
     Unfinished,
     /// Commits are in no branch, tag or remote that stays.
     Commits,
     Stash,
-    /// There is another repository in it, or a submodule.
+    /// It contains another repository, or a submodule.
     Repository,
     Process,
     /// It changed while it was looked at, or since.
     Changed,
-    /// It could not be found out.
     Unknown,
 }
 
@@ -61,7 +56,6 @@ impl KeepReason {
         KeepReason::new(why, [what])
     }
 
-    /// That it could not be found out.
     pub fn unknown(problem: impl fmt::Display) -> KeepReason {
         KeepReason::one(KeepCause::Unknown, problem.to_string())
     }

@@ -1,4 +1,4 @@
-//! Whether a worktree is one that we have made, where we have made it.
+//! Whether a worktree is one that we made, where we made it.
 
 use comity_core::display::shell_word;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::worktree::record::{Maker, Ready, WorktreeRecord};
 use crate::worktrees::WorktreeDirs;
 
 impl Driver {
-    /// The worktree at a path with what is known about it, if it is ours in every respect and nobody has locked it.
+    /// The worktree at a path with its record, if it is ours in every respect and nobody has locked it.
     ///
     /// The main checkout can never be: it has a `.git` directory, and is in none of our places.
     pub(in crate::worktree) fn owned(&self, path: &Path) -> Result<(WorktreeDirs, Ready), KeepReason> {
@@ -21,7 +21,7 @@ impl Driver {
             |problem: &str| KeepReason::one(KeepCause::NotOurs, format!("{}: {problem}", path.display()));
         let root = match self.place_of(path) {
             Ok((place, name)) if place.path() == self.places.worktrees => place.dir(Path::new(&name)),
-            // What is written down tells below whether it was made for us there.
+            // The record below tells whether it was made for us there.
             Ok(_) | Err(_) => Root::open(path),
         };
         let root = root.map_err(|error| not_ours(&error.to_string()))?;

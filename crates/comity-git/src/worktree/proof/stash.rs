@@ -9,12 +9,11 @@ use crate::worktrees::WorktreeDirs;
 
 /// Stashes that are looked at; with more of them a worktree is kept.
 const STASHES_MAX: usize = 10_000;
-/// Between the fields of a line.
 const FIELD: char = '\u{1f}';
 
 /// Whether something was stashed in the worktree and is still there.
 ///
-/// A stash says on which branch it was made. One that does not say so counts if it was made at a commit that this
+/// A stash names the branch on which it was made. One that does not counts if it was made at a commit that this
 /// worktree has been at.
 pub(super) fn work(
     worktree: &WorktreeDirs,
