@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Config, ENVIRONMENT, GivenSetting};
 use crate::plain_file;
 
-/// One file, or one variable of the environment.
+/// A file or an environment variable.
 enum SettingsSource<'a> {
     File { path: &'a Path, text: String },
     Variable { name: &'static str, text: String, table: toml::Table },
@@ -23,7 +23,7 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     }
     for (name, section, key) in ENVIRONMENT {
         let Some(text) = env(name).filter(|text| !text.is_empty()) else { continue };
-        // A number of milliseconds says so in its name.
+        // For a number of milliseconds the name says so.
         let written = if name.ends_with("_MS") { format!("{text}ms") } else { text.clone() };
         let setting = toml::Table::from_iter([((*key).to_owned(), value(&written))]);
         let table = toml::Table::from_iter([((*section).to_owned(), setting.into())]);
@@ -35,7 +35,7 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     }
     let config: Result<Config, toml::de::Error> = merged.try_into();
     let mut config = config.map_err(|error| {
-        // What is missing in one file may be in another: only if all together are wrong one of them is to blame.
+        // One file may lack what another has, so a single one is to blame only if all together are wrong.
         let blamed = sources.iter().find_map(|source| source.mistake());
         blamed.unwrap_or_else(|| format!("settings: {}", one_line(error.message())))
     })?;
@@ -47,7 +47,7 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     Ok(config)
 }
 
-/// Every setting of a table, by its whole key.
+/// Every setting of a table, by full key.
 pub(super) fn flat(table: &toml::Table) -> Vec<(String, String)> {
     let below = |(key, value): (&String, &toml::Value)| match value {
         toml::Value::Table(inner) => {
@@ -101,7 +101,6 @@ fn one_line(message: &str) -> String {
     message.lines().collect::<Vec<&str>>().join(", ")
 }
 
-/// The value that a variable stands for.
 fn value(text: &str) -> toml::Value {
     let number = || text.parse().map(toml::Value::Integer);
     text.parse().map(toml::Value::Boolean).or_else(|_| number()).unwrap_or_else(|_| text.into())

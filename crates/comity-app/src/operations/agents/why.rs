@@ -1,4 +1,4 @@
-//! Says why something does not go on.
+//! Says why something is held up.
 
 use std::fmt;
 
@@ -91,7 +91,7 @@ impl Operation for Why {
 }
 
 impl Why {
-    /// The path, if something is there, or somebody has it or waits for it.
+    /// The path, if it exists, or somebody has it or waits for it.
     fn path(&self, place: &PathBase, world: &World) -> Result<Option<(ProjectId, PathPattern)>, Refusal> {
         let (project, pattern) = (place.project(), place.resolve(&self.subject)?);
         let is_used = !world.locks.overlapping(project, &pattern).is_empty()
@@ -122,7 +122,7 @@ impl Why {
     }
 }
 
-/// The last agent of that name that has ended.
+/// The last ended agent with that name.
 fn last_ended<'w>(world: &'w World, name: &str) -> Option<&'w Agent> {
     let ended = world.agents.iter().filter(|agent| !agent.is_live() && *agent.profile.name == *name);
     ended.max_by_key(|agent| agent.joined)

@@ -23,10 +23,10 @@ pub use idle::ReportIdle;
 pub use reject::RejectShutdown;
 pub use request::RequestShutdown;
 
-/// What the commands that begin with the same word are about.
+/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("shutdown", "Ask an agent to end, or answer that")];
 
-/// The operations, in the order in which people read them.
+/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<RequestShutdown>(calls::SHUTDOWN_REQUEST, "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),

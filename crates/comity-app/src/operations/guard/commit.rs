@@ -41,7 +41,7 @@ impl Operation for GuardCommit {
     }
 }
 
-/// Refuses a commit of these files, from the top, if somebody else has one of them locked.
+/// Refuses a commit of these files (from the top) if somebody else has one of them locked.
 pub(super) fn judge(
     app: &Application,
     who: Principal,
@@ -53,7 +53,7 @@ pub(super) fn judge(
     let world = app.engine().world();
     let mut in_the_way = Vec::new();
     for path in paths {
-        // Names come from git's index, from the top: nothing is to be walked.
+        // Names come from git's index, from the top, so no walk is needed.
         let pattern = PathPattern::existing(path, case)?;
         let locks = conflicts(&world, who, project, &pattern, LockMode::Exclusive, HOLDERS_SHOWN_MAX);
         let locks = locks.into_iter().filter(|lock| keeps_out(lock, who, &world, now));

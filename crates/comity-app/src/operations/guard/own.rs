@@ -1,4 +1,4 @@
-//! What is Comity's own, and nothing that an agent writes to, by a command or by a tool.
+//! What is Comity's own, and may not be written by agents, with a command or a tool.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use crate::operations::mail::ReadMail;
 /// Links that are followed one after the other.
 const LINKS_MAX: usize = 16;
 
-/// Comity's programs, which are installed beside each other.
+/// Comity's programs, which are installed next to each other.
 const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
 
 /// What the names of the log and of the index of letters begin with, in the state directory.
