@@ -1,4 +1,4 @@
-//! Says what became of the mail that a hook had for its agent.
+//! Reports what became of the mail that a hook had for its agent.
 
 use std::fmt;
 

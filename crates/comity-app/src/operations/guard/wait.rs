@@ -1,4 +1,4 @@
-//! Wakes an idle agent: a hook waits in the background for what comes for it.
+//! Wakes an idle agent: a hook waits in the background for something for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +42,7 @@ pub struct AwaitedMail {
     pub proof: Option<String>,
 }
 
-/// The hook of each idle agent that waits for it.
+/// For each idle agent, the hook that waits.
 #[derive(Default)]
 pub(crate) struct IdleAgents(Mutex<BTreeMap<AgentId, String>>);
 
@@ -51,7 +51,7 @@ impl IdleAgents {
         self.all().insert(agent, waiter.to_owned());
     }
 
-    /// The agent does something: what comes for it now is told by the hooks of what it does.
+    /// The agent does something: from now on its other hooks deliver what comes for it.
     pub(crate) fn end(&self, agent: AgentId) {
         self.all().remove(&agent);
     }

@@ -1,5 +1,5 @@
-//! Calls that git has to be asked about: commits, which programs may make with the repository's hooks switched off, and
-//! looks at what git has. That takes a while, so it is done on a thread of its own.
+//! Calls that git has to be asked about: commits, which programs may make with the repository's hooks switched off,
+//! and looks at what git has. That takes a while, so it has a thread of its own.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ pub(super) fn check_commits(judged: &Judged<'_>) -> Result<(), Failure> {
 fn check_commit(judged: &Judged<'_>, commit: &GitCommit) -> Result<(), Failure> {
     let place = match judged.app.projects().at(&judged.cwd.join(&commit.of)) {
         Ok(place) => place,
-        // There git commits nothing, either.
+        // Git commits nothing there, either.
         Err(Failure::Refused(Refusal::NotARepository { .. })) => return Ok(()),
         Err(other) => return Err(other),
     };
@@ -93,7 +93,7 @@ fn check_commit(judged: &Judged<'_>, commit: &GitCommit) -> Result<(), Failure> 
     Ok(commit::judge(judged.app, judged.who, &place, &paths)?)
 }
 
-/// What a commit names, in the repository.
+/// The files of the repository that a commit names.
 fn named(judged: &Judged<'_>, commit: &GitCommit) -> Result<Vec<PathPattern>, Failure> {
     let meant = |target: &comity_guard::FileTarget| Write::new(target.clone(), WriteKind::Edit);
     let effects = Effects { writes: commit.paths.iter().map(meant).collect(), ..Effects::default() };

@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Entries that are shown if nothing is said.
+/// The default.
 const SHOWN: usize = 20;
 
 /// Show what is waiting for you, most important first, and the command that answers each: requests, plans, work left behind, reviews, letters.
@@ -51,7 +51,7 @@ impl Operation for ListInbox {
         entries.splice(decisions..decisions, merges.iter().map(|merge| InboxEntry::of_merge(merge, &world)));
         entries.truncate(limit);
         let count = items.len() + merges.len();
-        // Whoever only counts has seen no list.
+        // A caller that only counts has seen no list.
         if self.limit != Some(0) {
             app.shown_lists().remember(caller, &entries);
         }

@@ -113,7 +113,7 @@ fn world_at(app: &Application, moment: Moment) -> Result<World, Failure> {
     Ok(world)
 }
 
-/// The number of the last record that was written at this time or before.
+/// The last record that was written at this time or before.
 fn last_before(app: &Application, wall_ms: i64, head: u64) -> Result<u64, Failure> {
     let mut end = head;
     while end > 0 {

@@ -1,4 +1,4 @@
-//! Sums up what there is.
+//! Summarizes the state.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Records that the counts by type look at.
+/// Records that are counted by type.
 const RECENT: u64 = 10_000;
 
 /// Sum up agents, locks and waits now, and how often each thing happened lately.
@@ -76,7 +76,7 @@ impl fmt::Display for Summary {
 }
 
 impl Summary {
-    /// One row for each feature: `lock`, `acquired 12, released 11`. Housekeeping is left out.
+    /// One row for each feature: `lock`, `acquired 12, released 11`. Without housekeeping.
     fn rows(&self) -> Vec<Vec<String>> {
         let mut groups: BTreeMap<&str, Vec<(String, u64)>> = BTreeMap::new();
         for (action, count) in self.recent.iter().filter(|(action, _)| !is_housekeeping(action)) {

@@ -17,7 +17,7 @@ use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::in_project;
 
-/// Locks that one answer shows.
+/// Locks in one answer.
 const SHOWN_MAX: usize = 1_000;
 
 /// List what is locked here, by whom, why and until when, and who waits.

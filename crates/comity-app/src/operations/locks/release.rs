@@ -51,7 +51,7 @@ impl Operation for Release {
     }
 }
 
-/// Refuses to take a lock that somebody uses from anybody but the one who was named.
+/// Refuses to take a lock that somebody uses, unless that one was named.
 fn refuse_unnamed(
     world: &World,
     who: Principal,
@@ -64,7 +64,7 @@ fn refuse_unnamed(
         Some(name) => Some(Principal::Agent(world.agents.find(name)?.id)),
     };
     let locks = patterns.iter().flat_map(|pattern| meant_by(world, project, pattern));
-    // Whoever may not decide about a lock is told so by the rules.
+    // The rules tell whoever may not decide about a lock.
     let may_decide = |holder: Principal| match holder.agent() {
         Some(agent) => leads(world, who, agent),
         None => who == Principal::Human,

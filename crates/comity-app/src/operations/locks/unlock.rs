@@ -77,7 +77,7 @@ impl Operation for Unlock {
 struct GivenUp {
     here: Option<ProjectId>,
     projects: BTreeMap<Fence, ProjectId>,
-    /// How many locks there are in other repositories, and stay.
+    /// How many locks there are in other repositories, which stay.
     elsewhere: usize,
     tells_elsewhere: bool,
 }

@@ -42,7 +42,7 @@ impl Operation for ListMailboxes {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Mailboxes>, Failure> {
         let world = app.engine().world();
-        // How much waits for whom is everybody's; what of it is who may read it.
+        // Everybody may see how much waits for whom; the contents, only those who may read them.
         let sees = |owner: Principal| may_read(&world, caller.who, owner, &[]);
         let boxes = world.mail.boxes().map(|(owner, mailbox)| BoxView {
             owner: world.name_of(owner),

@@ -33,10 +33,10 @@ use crate::operation::{AtTerminal, HelpSection};
 use crate::operations::inbox::InboxEntry;
 use crate::operations::tasks::TaskTaken;
 
-/// What the commands that begin with the same word are about.
+/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("mail", "Letters between agents and you")];
 
-/// The operations, in the order in which people read them.
+/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Next>(           calls::NEXT,      "next",                POST, "/api/next")          .changes().for_agents().waits().offers().under(HelpSection::GoingOn),
@@ -134,7 +134,7 @@ impl MessageView {
 }
 
 impl Inbox {
-    /// What an ask for mail was answered with.
+    /// The answer to an ask for mail.
     pub(in crate::operations) fn of(events: &[Event], world: &World, who: Principal) -> Inbox {
         let Some(Event::Mail(MailEvent::Offered { receipt, letters, controls, .. })) = events.last() else {
             return Inbox::default();
@@ -164,7 +164,7 @@ impl Inbox {
         self.receipt.map(Receipt)
     }
 
-    /// What the agent of a hook gets as context: control, and apart from it what others have written.
+    /// The context for the agent of a hook: control messages, and separately what others have written.
     pub(in crate::operations) fn into_context(mut self) -> String {
         let control: Vec<String> = self.control.drain(..).map(|view| format!("control: {view}")).collect();
         let control = match control.is_empty() {
@@ -206,7 +206,7 @@ impl Inbox {
     }
 }
 
-/// What follows the first line are words of others, such as a plan: each line is marked.
+/// After the first line come others' words, such as a plan, so each line is marked.
 impl fmt::Display for ControlView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = visible_lines(&self.words);
@@ -216,7 +216,7 @@ impl fmt::Display for ControlView {
     }
 }
 
-/// Each line of a letter is marked, so that nothing in it can be taken for something else.
+/// Each line of a letter is marked, so that nothing in it can be mistaken for something else.
 impl fmt::Display for MessageView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} from {}", self.id, visible(&self.from))?;

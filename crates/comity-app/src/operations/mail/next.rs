@@ -31,7 +31,7 @@ pub struct Next {
     pub lease: Option<Span>,
 }
 
-/// Who waits for anything waits for work too, unless it has some. Outside of a repository there is none.
+/// Whoever waits for anything waits for work, too, unless it has some. Outside of a repository there is none.
 fn seek_work(app: &Application, caller: &Caller, wait: Millis) {
     let has_work = |world: &World| world.tasks.owned_by(caller.who).any(Task::is_taken);
     if caller.who.agent().is_none() || has_work(&app.engine().world()) {
@@ -69,7 +69,7 @@ impl Operation for Next {
                 || who.agent().is_some_and(is_told)
                 || inbox::first(world, who, None).is_some_and(|item| !matches!(item, InboxItem::Mail { .. }))
         };
-        // What waits is taken last: it makes the answer. Who is answered waits for work no more.
+        // Waiting mail is taken last, because it makes the answer. Once answered, nobody waits for work.
         let is_agent = who.agent().is_some() && self.wait.is_some();
         let stop = is_agent.then_some(Ask::Task(TaskAsk::Take));
         let asks = stop.into_iter().chain([Ask::Mail(ask)]).collect();

@@ -25,7 +25,7 @@ pub struct SubmitPlan {
     pub content: Option<String>,
 }
 
-/// What whoever plans does before it changes anything.
+/// What an agent in plan mode does before it changes anything.
 pub(crate) fn submit_plan_first() -> String {
     let plan = [("file", "plan.md".into()), ("content", "TEXT".into())];
     format!("look around, then submit your plan: {}", next_call::<SubmitPlan>(plan))

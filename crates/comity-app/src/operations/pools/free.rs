@@ -23,7 +23,7 @@ pub struct LeaseFree {
     pub reason: Option<String>,
 }
 
-/// The lease that is meant, which is of this one and nobody else.
+/// The lease that is meant; refused unless it belongs to this owner.
 fn of_whom(world: &World, from: Principal, lease: &str) -> Result<SlotId, Refusal> {
     let slot = meant(world, from, lease)?;
     let owner = world.pools.slot(slot).map(|(_, slot)| slot.owner);

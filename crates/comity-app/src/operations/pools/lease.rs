@@ -62,7 +62,7 @@ impl Operation for Lease {
     }
 }
 
-/// The lease as it is now. Who asks again with the same key may come when it is over.
+/// The lease as it is now. A repeat may come when it is over.
 fn leased(events: &[Event], world: &World, now: Timestamp) -> Result<Leased, Refusal> {
     let taken = events.iter().find_map(|event| match event {
         Event::Pool(PoolEvent::Taken { slot, .. }) => world.pools.slot(*slot),

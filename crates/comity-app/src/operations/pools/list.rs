@@ -130,7 +130,7 @@ impl fmt::Display for PoolList {
 }
 
 impl PoolView {
-    /// A row for each holder and each waiter; the first has the name of the pool.
+    /// A row for each holder and each waiter; the first has the pool's name.
     fn rows(&self) -> Vec<Vec<String>> {
         let left = |ms: Option<u64>| ms.map(|left| Millis(left).to_string()).unwrap_or_default();
         let leases = self.leases.iter().map(|lease| {

@@ -57,9 +57,9 @@ impl Operation for ShowSettings {
             Ok(config) => (config.given, None),
             Err(problem) => (in_force.clone(), Some(problem)),
         };
-        // A project's file is read anew for every command.
+        // A project's file is read for every command.
         let root = app.projects().place(caller).ok().map(|place| place.repository().root().to_owned());
-        // What is refused is not in force.
+        // A refused file has no effect.
         let (project, refused) = match root.as_deref().map(|root| ProjectConfig::read(root).map(|_| root)) {
             Some(Ok(root)) => (ProjectConfig::given(root), None),
             Some(Err(refused)) => (Given::new(), Some(refused)),

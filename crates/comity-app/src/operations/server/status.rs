@@ -62,7 +62,7 @@ pub struct HeldUp {
     pub doing: String,
 }
 
-/// Those of the live agents that do not go on.
+/// Live agents that cannot go on.
 fn held_up(world: &World, now: Timestamp, caller: &Caller) -> Vec<HeldUp> {
     let views = world.agents.live().map(|agent| AgentView::of(agent, world, now, caller));
     views
@@ -70,7 +70,7 @@ fn held_up(world: &World, now: Timestamp, caller: &Caller) -> Vec<HeldUp> {
         .collect()
 }
 
-/// What waits to be merged here. What cannot be found out is not worth an error.
+/// Merges that wait here. If they cannot be found out, that is not worth an error.
 fn waiting_merges(app: &Application, caller: &Caller) -> Vec<WaitingMerge> {
     let Ok(place) = app.projects().place(caller) else { return vec![] };
     app.waiting_merges(place.project(), place.repository().common_dir())

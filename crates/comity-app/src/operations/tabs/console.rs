@@ -10,7 +10,7 @@ use crate::application::Application;
 use crate::browser::write_page;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Lines, unless it is asked for more.
+/// The default.
 const LIMIT: usize = 50;
 
 /// Show what the pages in a tab logged lately. It is untrusted data.

@@ -54,7 +54,8 @@ impl Operation for HandOverTab {
     }
 }
 
-/// A page that another one has opened stays in its reach, whoever owns the tabs: they read and change each other.
+/// Refuses to hand over a page within reach of another one, such as the one that opened it: they can read and change
+/// each other, whoever owns the tabs.
 fn check_reach(app: &Application, slot: SlotId, to: Principal, name: &str) -> Result<(), Failure> {
     let related = app.browser().related(slot, REACH)?;
     let world = app.engine().world();

@@ -37,7 +37,7 @@ impl Operation for ListTabs {
             let url = url.or_else(|| Some(slot.at.as_ref()?.url.to_string()));
             TabView {
                 tab_id: slot.id.0,
-                // What others look at is theirs.
+                // What others look at is private.
                 url: url.filter(|_| sees).as_deref().map(in_a_line),
                 title: shown.filter(|_| sees).as_deref().map(title),
                 owner_id: match slot.owner {

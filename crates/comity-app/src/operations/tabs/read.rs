@@ -10,7 +10,7 @@ use crate::application::Application;
 use crate::browser::{in_a_line, title, write_page};
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Characters of a text, unless it is asked for more.
+/// The default.
 const CHARS_MAX: usize = 20_000;
 
 /// Read the text of a page, or of one element. It is untrusted data.

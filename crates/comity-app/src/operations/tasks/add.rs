@@ -74,7 +74,7 @@ impl Operation for TaskAdd {
     }
 }
 
-/// Declares tasks in the project that the caller is in, all or none.
+/// Declares tasks in the caller's project, all or none.
 pub(super) fn declare_all(
     app: &Application,
     caller: &Caller,
@@ -93,7 +93,7 @@ pub(super) fn declare_all(
 }
 
 impl TaskAdd {
-    /// The task as the rules take it: paths resolved, secrets taken out.
+    /// The task for the rules: paths resolved, secrets removed.
     fn draft(self, place: &PathBase) -> Result<TaskDraft, Refusal> {
         let boxed = |text: Option<String>| text.filter(|text| !text.is_empty()).map(Into::into);
         let brief = Brief {

@@ -16,7 +16,7 @@ use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::{elsewhere, in_project};
 
-/// Tasks that one answer shows.
+/// Tasks in one answer.
 const SHOWN_MAX: usize = 500;
 
 /// List open tasks, and which roles are wanted.
@@ -102,7 +102,7 @@ impl Operation for TaskList {
     }
 }
 
-/// A status as people and programs write it.
+/// Parses a status.
 fn status(text: &str) -> Result<TaskStatus, Refusal> {
     let word = text.to_lowercase().replace(['-', '_'], " ");
     TaskStatus::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| {

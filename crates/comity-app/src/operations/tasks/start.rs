@@ -1,4 +1,4 @@
-//! Begins the work on a task.
+//! Starts a task.
 
 use comity_core::limits;
 use comity_core::tasks::TaskAct;

@@ -68,7 +68,7 @@ impl Operation for TaskUpdate {
 }
 
 impl TaskUpdate {
-    /// Changes what the task says, and what comes first.
+    /// Changes the brief, and what comes first.
     fn say(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
         let place = app.projects().place(caller)?;
         let on = TaskRef { project: place.project(), task: self.id.into() };
@@ -80,7 +80,7 @@ impl TaskUpdate {
         Ok(Plan::change(asks, move |events, world, _| TaskChange::of(&on, events, world)))
     }
 
-    /// What the wished status means for the task as it is.
+    /// What the wanted status means for the task as it is.
     fn verb(&self, app: &Application, caller: &Caller) -> Result<TaskAct, Failure> {
         let stored = |text: &Option<String>| redact(text.as_deref().unwrap_or_default()).into();
         let status = self.status.as_deref().unwrap_or_default().to_lowercase().replace(['_', ' '], "-");
@@ -106,7 +106,7 @@ impl TaskUpdate {
     }
 }
 
-/// How a task becomes something to be done again.
+/// How a task is reopened or retried.
 fn again(task: &Task) -> TaskAct {
     match &task.state {
         TaskState::Paused { .. } => TaskAct::Resume,

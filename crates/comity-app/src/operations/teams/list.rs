@@ -31,7 +31,7 @@ impl Operation for ListTeams {
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<TeamList>, Failure> {
         let world = app.engine().world();
-        // Agents may be in a team that nobody has made.
+        // Agents may be in a team that nobody created.
         let joined = world.agents.live().filter_map(|agent| agent.profile.team.as_deref());
         let names: BTreeSet<&str> = joined.chain(world.teams.keys().map(|name| &**name)).collect();
         let teams = names.into_iter().map(|name| TeamView::of(name, &world)).collect();

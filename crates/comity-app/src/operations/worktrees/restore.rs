@@ -79,13 +79,13 @@ impl Operation for WorktreeRestore {
         panic_at("worktree-back");
         ask_with_key(app, caller, Ask::Worktree(WorktreeAsk::Add { project: place.project(), tree }))?;
         panic_at("worktree-recorded");
-        // Only now: after a crash before this, who asks again finds it in the trash.
+        // Only now: after a crash before this, a repeat finds it in the trash.
         forget_restored(app, &driver, place.project());
         Ok(Plan::Answer(WorktreeBack { slug, path, branch }))
     }
 }
 
-/// What is back and recorded as somebody's is no longer in the trash, whenever the server died after that.
+/// Removes from the trash what is restored and recorded, whenever the server died after recording it.
 pub(super) fn forget_restored(app: &Application, driver: &Driver, project: ProjectId) {
     let mut back = driver.trashed().unwrap_or_default();
     {
@@ -95,7 +95,7 @@ pub(super) fn forget_restored(app: &Application, driver: &Driver, project: Proje
     }
     for one in back {
         if let Err(problem) = driver.end_restore(&one.id) {
-            // The next look at the list does it.
+            // The next list does it.
             eprintln!("comity: {} is back, but still in the trash: {problem}", one.path.display());
         }
     }
