@@ -1,4 +1,4 @@
-//! Pictures of a page. The tab stays in the background, and several are taken at once.
+//! Screenshots. The tab stays in the background, and several can be taken at once.
 
 use std::time::Duration;
 
@@ -13,7 +13,6 @@ use crate::error::{BrowserError, Result};
 use crate::page::script;
 use crate::picture::{decoded, size_of};
 
-/// What is in the picture.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Area {
     /// What a person would see.
@@ -23,21 +22,20 @@ pub enum Area {
     Element(ElementTarget),
 }
 
-/// How it is stored.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Format {
-    /// Every pixel as it is.
     Png,
-    /// Smaller, from 0 (worst) to 1 (best).
-    Jpeg { quality: f64 },
+    /// From 0 (worst) to 1 (best).
+    Jpeg {
+        quality: f64,
+    },
 }
 
-/// What picture is wanted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScreenshotOptions {
     pub area: Area,
     pub format: Format,
-    /// The longest edge; a larger picture is made smaller.
+    /// The longest edge; a larger picture is scaled down.
     pub edge_max: Option<u32>,
 }
 
@@ -47,21 +45,19 @@ impl Default for ScreenshotOptions {
     }
 }
 
-/// A picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Screenshot {
-    /// The file, in Base64.
+    /// Base64.
     pub base64: String,
     /// `image/png` or `image/jpeg`.
     pub mime: &'static str,
     pub width: u32,
     pub height: u32,
-    /// The address of the page when the picture was asked for.
+    /// The page's address when the picture was requested.
     pub url: String,
 }
 
 impl Screenshot {
-    /// The file.
     pub fn bytes(&self) -> Vec<u8> {
         decoded(&self.base64).unwrap_or_default()
     }
@@ -80,7 +76,6 @@ struct ScaledPicture {
 }
 
 impl Tab {
-    /// Takes a picture.
     pub fn screenshot(&self, options: &ScreenshotOptions, timeout: Duration) -> Result<Screenshot> {
         let deadline = Deadline::after(timeout);
         self.while_pages_come(&deadline, |tab| tab.capture(options, &deadline))
