@@ -10,13 +10,11 @@ pub struct Resource {
     pub name: &'static str,
     pub description: &'static str,
     mime_type: &'static str,
-    /// The tool that answers it.
     #[serde(skip)]
     pub(crate) tool: &'static str,
 }
 
 impl Resource {
-    /// A resource of plain text.
     pub fn new(
         uri: &'static str,
         name: &'static str,
@@ -27,12 +25,11 @@ impl Resource {
     }
 }
 
-/// Words that a user can send to the model by name.
+/// Text that a user can send to the model by name.
 #[derive(Debug, Clone, Serialize)]
 pub struct Prompt {
     pub name: String,
     pub description: String,
-    /// What the user says then.
     #[serde(skip)]
     pub text: String,
 }

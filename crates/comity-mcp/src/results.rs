@@ -1,4 +1,4 @@
-//! The results of requests as they stand on the wire, in both eras.
+//! The results of requests on the wire, in both eras.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::server::ServerInfo;
 use crate::tool::ToolOutcome;
 use crate::version::Version;
 
-/// How long a client may keep the tool list and the discovery result; an upgrade shows up after this.
+/// How long a client may keep the tool list and the discovery result; an upgrade is noticed after this.
 const CACHE_TTL_MS: u32 = 5 * 60 * 1000;
 
 /// The members that 2026-07-28 adds to every result; empty before it.
@@ -175,7 +175,7 @@ impl Capabilities {
     }
 }
 
-/// What 2026-07-28 adds to a result that may be kept for a while.
+/// What 2026-07-28 adds to a cacheable result.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Stamped<'a> {

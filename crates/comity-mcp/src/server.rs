@@ -15,7 +15,7 @@ use crate::results::{
 use crate::tool::{Call, CallTicket, ToolOutcome};
 use crate::version::Version;
 
-/// How the server names itself to clients.
+/// The server's name for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerInfo {
     pub name: String,
@@ -34,7 +34,7 @@ pub struct McpServer {
     unlisted: Vec<String>,
     resources: Vec<Resource>,
     prompts: Vec<Prompt>,
-    /// Written once, so that every listing is the same to the byte and prompt caches hold.
+    /// Serialized once, so that every listing is identical to the byte and prompt caches hold.
     tool_list: Box<RawValue>,
 }
 
@@ -63,19 +63,17 @@ impl McpServer {
         })
     }
 
-    /// The same server, which lets these tools be called, too.
+    /// Lets these unlisted tools be called, too.
     #[must_use]
     pub fn also_calls(self, unlisted: Vec<String>) -> Self {
         McpServer { unlisted, ..self }
     }
 
-    /// The same server with these resources.
     #[must_use]
     pub fn with_resources(self, resources: Vec<Resource>) -> Self {
         McpServer { resources, ..self }
     }
 
-    /// The same server with these prompts.
     #[must_use]
     pub fn with_prompts(self, prompts: Vec<Prompt>) -> Self {
         McpServer { prompts, ..self }
@@ -85,7 +83,7 @@ impl McpServer {
         Capabilities::new(!self.resources.is_empty(), !self.prompts.is_empty())
     }
 
-    /// Writes the reply to a call that came out; a cancelled call gets none.
+    /// The reply to a finished call; a cancelled call gets none.
     pub fn finish(&self, ticket: &CallTicket, outcome: &ToolOutcome) -> String {
         let stamp = Stamp::of(ticket.version, &self.info);
         match ticket.resource {
