@@ -95,6 +95,7 @@ pub struct ServerFacts {
 }
 
 impl Application {
+    /// Assembles the application.
     pub fn new(
         engine: Engine,
         reader: Option<Arc<LogReader>>,
@@ -251,6 +252,7 @@ impl Application {
         &self.0.open_merges
     }
 
+    /// How much waits for the caller.
     pub fn inbox_count(&self, world: &World, asker: &Asker) -> usize {
         inbox::count(world, asker) + self.open_merges().of(asker.who, world).len()
     }

@@ -138,14 +138,17 @@ pub struct CatalogEntry {
 pub(crate) type PlanOperation =
     fn(&CatalogEntry, &Application, &Caller, CallInput<'_>, bool) -> Result<Plan<Rendered>, Failure>;
 
+/// The operation with this name.
 pub fn find(name: &str) -> Option<&'static CatalogEntry> {
     place(name).map(|at| &CATALOG[at])
 }
 
+/// The operation behind an MCP tool.
 pub fn find_tool(name: &str) -> Option<&'static CatalogEntry> {
     CATALOG.iter().find(|entry| entry.tool == name)
 }
 
+/// The catalog entry of an operation.
 pub fn entry_of<O: Operation>() -> &'static CatalogEntry {
     let found = CATALOG.iter().find(|entry| entry.is::<O>());
     found.unwrap_or_else(|| unreachable!("an operation that no feature lists"))

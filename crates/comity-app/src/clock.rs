@@ -14,6 +14,7 @@ pub struct ClockReading {
     pub wall_ms: i64,
 }
 
+/// The source of time.
 #[derive(Debug)]
 pub enum Clock {
     /// A monotonic clock that continues from the end of the log.
@@ -32,6 +33,7 @@ impl Clock {
         Clock::Real { base: last, started: Instant::now() }
     }
 
+    /// A clock for tests, standing at `now`.
     pub fn manual(now: Timestamp) -> Clock {
         Clock::Manual(Mutex::new(now))
     }
@@ -56,6 +58,7 @@ impl Clock {
         }
     }
 
+    /// Moves a test's clock forward.
     pub fn advance(&self, span: Millis) {
         if let Clock::Manual(now) = self {
             let mut now = now.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -49,6 +49,7 @@ pub struct Config {
     pub given: BTreeMap<String, GivenSetting>,
 }
 
+/// A setting that somebody made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenSetting {
     /// As written in TOML.

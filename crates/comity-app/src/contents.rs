@@ -19,6 +19,7 @@ pub const CONTENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
 const KEPT_BYTES_MAX: usize = 256 * 1024;
 const KEPT_MAX: usize = 2_000;
 
+/// Contents that agents have read, by hash.
 #[derive(Debug)]
 pub struct Contents {
     /// The state directory; nothing is kept if `None`.
@@ -26,6 +27,7 @@ pub struct Contents {
     kept: Mutex<Option<VecDeque<ContentHash>>>,
 }
 
+/// A file's content and its hash.
 #[derive(Debug)]
 pub struct StoredContent {
     pub hash: ContentHash,
@@ -60,10 +62,12 @@ fn is_no_file(kind: io::ErrorKind) -> bool {
 }
 
 impl Contents {
+    /// The contents kept below a state directory.
     pub fn below(home: &Path) -> Contents {
         Contents { home: HeldDir::open(home).ok(), kept: Mutex::default() }
     }
 
+    /// Keeps a content, unless it is too large.
     pub fn keep(&self, content: &StoredContent) {
         let Some(dir) = self.dir().filter(|_| content.bytes.len() <= KEPT_BYTES_MAX) else { return };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,6 +91,7 @@ impl Contents {
         }
     }
 
+    /// The content with this hash, if it is kept.
     pub fn get(&self, hash: ContentHash) -> Option<Vec<u8>> {
         self.dir()?.read(&hash.to_string()).ok()
     }

@@ -27,6 +27,7 @@ pub use connected::ended;
 pub use marks::{PROGRAMS as AGENT_PROGRAMS, VARIABLES as AGENT_VARIABLES};
 pub use memory::Identities;
 
+/// Who calls, and how that is known.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub who: Principal,
@@ -36,6 +37,7 @@ pub struct Identity {
     pub doubt: Option<IdentityDoubt>,
 }
 
+/// Why nothing is proven.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IdentityDoubt {
     pub why: Arc<str>,
@@ -53,6 +55,7 @@ pub enum WayIn {
 }
 
 impl Identity {
+    /// A caller proven to be this agent.
     pub fn agent(agent: AgentId) -> Identity {
         Identity { who: Principal::Agent(agent), origin: None, doubt: None }
     }
@@ -70,6 +73,7 @@ impl Identity {
         Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
     }
 
+    /// A caller of whom nothing is known.
     pub fn nobody(why: &str) -> Identity {
         Identity {
             who: Principal::Nobody,

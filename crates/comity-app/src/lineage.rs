@@ -31,6 +31,7 @@ pub struct LineageProcess {
     pub foreground: i32,
 }
 
+/// Where a lineage ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineageEnd {
     /// At the first process, or where this machine's processes begin.
@@ -49,6 +50,7 @@ pub struct Lineage {
 }
 
 impl Lineage {
+    /// The ancestors of a process.
     pub fn of(pid: u32) -> Lineage {
         let mut links: Vec<LineageProcess> = Vec::new();
         let mut next = pid;

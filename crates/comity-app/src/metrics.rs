@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::catalog::CATALOG;
 use crate::engine::Engine;
 
+/// Counters of one server.
 #[derive(Debug)]
 pub struct Metrics {
     calls: [AtomicU64; OPERATIONS_MAX],
@@ -43,10 +44,12 @@ impl Metrics {
         self.faults.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a client that connected.
     pub fn count_connection(&self) {
         self.connections.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// All counters, as text for a scraper.
     pub fn render(&self, engine: &Engine) -> String {
         let mut text = String::new();
         let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {

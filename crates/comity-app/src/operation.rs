@@ -61,6 +61,7 @@ impl HelpSection {
     }
 }
 
+/// Whether an operation changes something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// It only looks.
@@ -82,6 +83,7 @@ pub enum Pace {
     Long,
 }
 
+/// Whom an operation is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Audience {
     /// Agents, and so everybody; these are in the default list of MCP tools.
@@ -110,6 +112,7 @@ pub enum AtTerminal {
     Attaches,
 }
 
+/// The REST route of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     pub method: &'static str,
@@ -174,6 +177,7 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
+    /// A fault, in words.
     pub fn fault(problem: impl Display) -> Failure {
         Failure::Fault(problem.to_string())
     }
@@ -219,10 +223,12 @@ impl Caller {
         Caller::new(Principal::Human, Some(cwd.into()))
     }
 
+    /// A caller in a directory.
     pub fn new(who: Principal, cwd: Option<PathBuf>) -> Caller {
         Caller { who, origin: None, doubt: None, cwd, lineage: None, key: None, given_key: None }
     }
 
+    /// A caller that was identified, in a directory.
     pub fn identified(identity: Identity, cwd: Option<PathBuf>) -> Caller {
         let Identity { who, origin, doubt } = identity;
         Caller { origin, doubt, ..Caller::new(who, cwd) }

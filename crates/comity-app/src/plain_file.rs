@@ -26,6 +26,7 @@ pub(crate) fn checked(file: File) -> io::Result<File> {
     }
 }
 
+/// Reads a small file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -35,6 +36,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Reads a small text file.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8");
     String::from_utf8(read(path)?).map_err(not_text)

@@ -19,6 +19,7 @@ pub enum Plan<Output> {
     Change(Change<Output>),
 }
 
+/// Asks for the engine, and how to make the answer.
 pub struct Change<Output> {
     /// In order; a refusal ends them, and the last one's events make the answer.
     pub(crate) asks: Vec<Ask>,

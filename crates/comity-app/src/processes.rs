@@ -45,6 +45,7 @@ pub fn identify(pid: u32) -> Option<Process> {
     link(pid).map(|link| link.process)
 }
 
+/// Whether this process, and not another with its pid, is alive.
 pub fn is_alive(process: Process) -> bool {
     identify(process.pid) == Some(process)
 }
@@ -147,7 +148,7 @@ fn limit_of(pid: u32) -> Option<u64> {
 }
 
 #[cfg(target_os = "linux")]
-pub fn mark_of(pid: u32) -> Option<ProcessMark> {
+pub(crate) fn mark_of(pid: u32) -> Option<ProcessMark> {
     let hard = limit_of(pid)?;
     [ProcessMark::Agent, ProcessMark::TokenUser].into_iter().find(|mark| hard <= *mark as u64)
 }
@@ -184,6 +185,7 @@ pub fn limit_like_a_mark(_: u32) -> Option<u64> {
     None
 }
 
+/// Whether a process carries a mark.
 pub fn is_marked(pid: u32) -> bool {
     mark_of(pid).is_some()
 }

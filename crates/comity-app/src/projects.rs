@@ -42,6 +42,7 @@ pub struct PathBase {
 }
 
 impl Projects {
+    /// The repository that the caller is in.
     pub fn place(&self, caller: &Caller) -> Result<PathBase, Failure> {
         let Some(cwd) = caller.cwd.as_deref().filter(|cwd| cwd.is_absolute()) else {
             return Err(Refusal::bad_input(
@@ -71,6 +72,7 @@ impl Projects {
         Some(place.project())
     }
 
+    /// The repository of a directory.
     pub fn at(&self, cwd: &Path) -> Result<PathBase, Failure> {
         let mut known = self.known();
         if let Some(found) = known.get(cwd).filter(|found| found.looked.elapsed() < FRESH) {
@@ -150,7 +152,7 @@ impl PathBase {
         self.repository.resolve(&self.cwd, path)
     }
 
-    pub fn resolve_all(&self, paths: &[String]) -> Result<Vec<PathPattern>, Refusal> {
+    pub(crate) fn resolve_all(&self, paths: &[String]) -> Result<Vec<PathPattern>, Refusal> {
         paths.iter().map(|path| self.refuse_list(path).and_then(|()| self.resolve(path))).collect()
     }
 

@@ -26,6 +26,7 @@ pub struct MailIndex {
     open: Mutex<Option<Connection>>,
 }
 
+/// A letter that matches.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FoundLetter {
     pub id: String,
@@ -38,6 +39,7 @@ pub struct FoundLetter {
     pub snippet: String,
 }
 
+/// What to search for in letters.
 #[derive(Clone, Copy, Debug)]
 pub struct LetterQuery<'a> {
     pub words: &'a str,

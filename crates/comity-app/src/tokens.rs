@@ -19,12 +19,14 @@ pub const KEY_BYTES_MIN: usize = 32;
 pub struct Token(String);
 
 impl Token {
+    /// A new token.
     pub fn random() -> Result<Token, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         Ok(Token(format!("{PREFIX}{}", comity_core::TokenHash(bytes))))
     }
 
+    /// A new token that stands in for the human.
     pub fn for_human() -> Result<Token, getrandom::Error> {
         let Token(text) = Token::random()?;
         Ok(Token(text.replacen(PREFIX, HUMAN_PREFIX, 1)))
@@ -39,6 +41,7 @@ impl Token {
     }
 }
 
+/// The stored form of a token that was presented.
 pub fn hash(token: &str) -> TokenHash {
     TokenHash(*blake3::hash(token.as_bytes()).as_bytes())
 }
@@ -81,7 +84,7 @@ fn stretched(passphrase: &str, salt: &[u8; 32]) -> Result<[u8; 32], String> {
     made.map(|()| hash).map_err(|error| error.to_string())
 }
 
-pub fn random_agent_id() -> Result<AgentId, getrandom::Error> {
+pub(crate) fn random_agent_id() -> Result<AgentId, getrandom::Error> {
     Ok(AgentId::from_bits(getrandom::u64()?))
 }
 

@@ -23,6 +23,7 @@ pub struct ConsoleLine {
     pub source: Option<String>,
 }
 
+/// A request of a tab.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NetworkRequest {
     /// Counts up within a tab.
@@ -35,6 +36,7 @@ pub struct NetworkRequest {
     pub outcome: RequestOutcome,
 }
 
+/// What became of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RequestOutcome {
     Running,

@@ -159,6 +159,7 @@ impl Browser {
         }
     }
 
+    /// Makes a container.
     pub fn create_container(&self, timeout: Duration) -> Result<Container> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -217,6 +218,7 @@ impl Browser {
         self.tab(&TabId(created?.context))
     }
 
+    /// The tab with this id.
     pub fn tab(&self, id: &TabId) -> Result<Tab> {
         Ok(Tab::new(self.shared.clone(), self.shared.tab(id)?))
     }

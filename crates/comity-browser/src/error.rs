@@ -69,6 +69,7 @@ pub enum BrowserError {
     },
 }
 
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, BrowserError>;
 
 impl BrowserError {

@@ -45,6 +45,7 @@ pub struct Dialog {
     pub default: Option<String>,
 }
 
+/// Something that a page has downloaded, or tried to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Download {
     /// The tab, if it still exists.
@@ -56,6 +57,7 @@ pub struct Download {
     pub outcome: Downloaded,
 }
 
+/// What became of a download.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Downloaded {
     /// It is in this file of the profile; the listener takes it from there.

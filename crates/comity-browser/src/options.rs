@@ -8,6 +8,7 @@ use crate::policy::Policy;
 /// How long Firefox may take from its start until it can be used.
 const START: Duration = Duration::from_secs(60);
 
+/// Whether people see the window.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Display {
     #[default]

@@ -23,6 +23,7 @@ pub struct Want {
     pub kind: WantKind,
 }
 
+/// What somebody waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WantKind {
     Lock,
@@ -49,6 +50,7 @@ pub enum Activity {
 }
 
 impl Activity {
+    /// What the agent is doing, at `now`.
     pub fn of(world: &World, agent: &Agent, now: Timestamp) -> Activity {
         if !agent.is_live() {
             return Activity::Ended;

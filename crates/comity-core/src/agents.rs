@@ -87,6 +87,7 @@ pub struct Process {
     pub start: u64,
 }
 
+/// How an agent ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
@@ -105,7 +106,7 @@ pub enum Life {
     Running,
     /// It waits for something to do.
     Idle,
-    /// Final.
+    /// This state is final.
     Ended {
         ending: Ending,
         cause: Box<str>,
@@ -180,6 +181,7 @@ impl Agent {
 }
 
 impl Agents {
+    /// The agent with this id.
     pub fn get(&self, agent: AgentId) -> Option<&Agent> {
         self.by_id.get(&agent)
     }

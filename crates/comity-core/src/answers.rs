@@ -23,6 +23,7 @@ impl Answers {
         self.events.get(&(who, key.clone())).map(Vec::as_slice)
     }
 
+    /// Whether `who` has used this key for another call.
     pub fn is_taken(&self, who: Principal, key: &Key) -> bool {
         is_taken(&self.events, who, key)
     }

@@ -64,6 +64,7 @@ pub enum MoveCause {
     },
 }
 
+/// Asks about branches that Comity moves.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MoveAsk {
     Intend(Box<Move>),
@@ -76,6 +77,7 @@ pub enum MoveAsk {
     },
 }
 
+/// What happened to branches that Comity moves.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum MoveEvent {
@@ -133,6 +135,7 @@ impl Moves {
         self.open.values()
     }
 
+    /// Somebody's last commit in a project.
     pub fn last_of(&self, who: Principal, project: ProjectId) -> Option<&LastCommit> {
         self.last.get(&(who, project))
     }

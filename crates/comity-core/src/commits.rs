@@ -33,6 +33,7 @@ pub struct Commit {
     pub files_total: usize,
 }
 
+/// One file of a commit.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommittedFile {
@@ -61,11 +62,13 @@ pub struct UnguardedCommit {
     pub candidates: Vec<AgentId>,
 }
 
+/// Asks about commits.
 #[derive(Clone, PartialEq, Debug)]
 pub enum CommitAsk {
     SawUnguarded(Box<UnguardedCommit>),
 }
 
+/// What happened to commits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CommitEvent {
@@ -95,6 +98,7 @@ impl UnguardedCommit {
         }
     }
 
+    /// What happened, for people.
     pub fn sentence(&self, world: &World) -> String {
         let on = self.branch.as_deref().map(|branch| format!(" on {branch}")).unwrap_or_default();
         let (files, holder) = (self.files(), world.name_of(self.holder));
@@ -120,6 +124,7 @@ fn saw(who: Principal, commit: &UnguardedCommit) -> Result<Vec<Event>, Refusal> 
     Ok(vec![Event::Commit(CommitEvent::Unguarded(Box::new(commit)))])
 }
 
+/// A notice about a commit that bypassed the guard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum CommitTold {

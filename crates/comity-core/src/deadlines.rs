@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 use crate::world::World;
 use crate::{agents, control, locks, mail, permissions, pools, tasks};
 
+/// Something with a deadline.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Due {
     /// A lock expires, or its inspection takes too long.

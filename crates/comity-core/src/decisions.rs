@@ -23,10 +23,12 @@ use crate::teams::leads;
 use crate::time::Timestamp;
 use crate::world::World;
 
+/// The number of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DecisionId(pub u64);
 
+/// Where a decision stands.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase", deny_unknown_fields)]
 pub enum DecisionState {
@@ -45,6 +47,7 @@ pub enum DecisionState {
     },
 }
 
+/// What was decided, by whom, and whether it is in force.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
@@ -57,12 +60,14 @@ pub struct Decision {
     pub standing: DecisionState,
 }
 
+/// Asks about decisions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DecisionAsk {
     Decide { title: Box<str>, rationale: Option<Box<str>>, needs_confirmation: bool },
     Settle { id: DecisionId, confirm: bool, reason: Option<Box<str>> },
 }
 
+/// What happened to decisions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DecisionEvent {
@@ -93,6 +98,7 @@ pub struct Decisions {
 }
 
 impl Decisions {
+    /// The decision with this number.
     pub fn get(&self, id: DecisionId) -> Option<&Decision> {
         self.by_id.get(&id)
     }
@@ -193,6 +199,7 @@ fn settled(world: &mut World, record: &Record, id: DecisionId, standing: Decisio
     );
 }
 
+/// A notice about a decision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum DecisionTold {

@@ -112,6 +112,7 @@ const WIDE: [(char, char); 9] = [
     ('\u{20000}', '\u{3fffd}'),
 ];
 
+/// The width of a character in terminal columns.
 pub fn column(c: char) -> usize {
     let at = WIDE.partition_point(|(_, last)| *last < c);
     let is_mark = matches!(c, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}');

@@ -14,6 +14,7 @@ use crate::time::Timestamp;
 pub use crate::features::Event;
 pub use types::{check_type, is_housekeeping, is_type, types};
 
+/// One event with its place in the log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {

@@ -27,6 +27,7 @@ pub struct Ticket(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenHash(pub [u8; 32]);
 
+/// The hash of a file's content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContentHash(pub [u8; 32]);
 
@@ -77,6 +78,7 @@ impl Key {
         (!text.is_empty() && text.len() <= Self::BYTES_MAX).then(|| Self(text.into()))
     }
 
+    /// A key for one call, made of their hashes.
     pub fn for_call(key: &str, call: &str) -> Option<Self> {
         Self::new(&format!("{key}{CALL_FOLLOWS}{call}"))
     }

@@ -168,6 +168,7 @@ pub fn first(world: &World, who: Principal, project: Option<ProjectId>) -> Optio
     waiting_for(world, who).into_iter().next().or_else(ready)
 }
 
+/// How much waits for the asker.
 pub fn count(world: &World, asker: &Asker) -> usize {
     waiting_at(world, asker).len()
 }

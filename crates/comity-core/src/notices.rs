@@ -43,12 +43,14 @@ impl World {
     }
 }
 
+/// Asks about notices.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NoticeAsk {
     /// Takes the calling agent's notices.
     Take,
 }
 
+/// What happened to notices.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NoticeEvent {

@@ -47,6 +47,7 @@ pub enum Proof {
     },
 }
 
+/// Where an act in the human's name came from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
@@ -62,12 +63,14 @@ pub struct Origin {
     pub window: Option<Process>,
 }
 
+/// Who asks, and how that is proven.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Asker {
     pub who: Principal,
     pub origin: Option<Arc<Origin>>,
 }
 
+/// Asks about people.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PersonAsk {
     MakeToken {
@@ -88,6 +91,7 @@ pub enum PersonAsk {
     },
 }
 
+/// What happened to people.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PersonEvent {
@@ -123,6 +127,7 @@ pub enum PersonEvent {
     },
 }
 
+/// A token that stands in for the human.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HumanToken {

@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::sentence::Telling;
 use crate::world::World;
 
+/// One repository with all its worktrees.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
@@ -20,11 +21,13 @@ pub struct Project {
     pub case: CaseRule,
 }
 
+/// Asks about projects.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProjectAsk {
     Add { project: ProjectId, common_dir: Box<str>, case: CaseRule },
 }
 
+/// What happened to projects.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ProjectEvent {

@@ -9,6 +9,7 @@ use crate::refusal::Refusal;
 use crate::world::World;
 use crate::{locks, pools};
 
+/// Asks about places in line.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QueueAsk {
     Cancel { ticket: Ticket },
@@ -31,6 +32,7 @@ pub(crate) fn still_waiting(world: &World, answer: &[Event]) -> Option<Ticket> {
 }
 
 impl World {
+    /// Who waits with this ticket.
     pub fn waiter(&self, ticket: Ticket) -> Option<Principal> {
         let by_lock = self.locks.wait(ticket).map(|wait| wait.who);
         by_lock.or_else(|| self.pools.place(ticket).map(|(_, place)| place.who))

@@ -19,6 +19,7 @@ use crate::refusal::{FeatureRefusal, Refusal, RefusalKind};
 use crate::sentence::Telling;
 use crate::world::World;
 
+/// A file, and the hash of its content.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileContent {
@@ -26,11 +27,13 @@ pub struct FileContent {
     pub content: ContentHash,
 }
 
+/// Asks about what agents know.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ReadAsk {
     KnowFile { project: ProjectId, file: FileContent },
 }
 
+/// What agents learned about files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReadEvent {

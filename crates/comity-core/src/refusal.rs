@@ -93,10 +93,12 @@ pub(crate) trait FeatureRefusal: fmt::Display {
 }
 
 impl Refusal {
+    /// A refusal of a malformed pattern.
     pub fn bad_pattern(pattern: &str, problem: &str, hint: &str) -> Refusal {
         Refusal::BadPattern { pattern: pattern.into(), problem: problem.into(), hint: hint.into() }
     }
 
+    /// A refusal of invalid input.
     pub fn bad_input(problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
         Refusal::BadInput { problem: problem.into(), hint: hint.into() }
     }

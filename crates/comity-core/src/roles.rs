@@ -35,6 +35,7 @@ pub enum Mode {
     Full,
 }
 
+/// What an agent with this role is told, runs on, and may do.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Role {
@@ -46,6 +47,7 @@ pub struct Role {
     pub rights: Vec<Right>,
 }
 
+/// All roles by name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Roles {
     by_name: BTreeMap<Box<str>, Role>,
@@ -135,6 +137,7 @@ impl Default for Roles {
 }
 
 impl Roles {
+    /// The role with this name.
     pub fn get(&self, name: &str) -> Option<&Role> {
         self.by_name.get(name)
     }

@@ -36,6 +36,7 @@ pub(crate) use team::answers_for;
 #[serde(transparent)]
 pub struct RunId(pub u64);
 
+/// Where a program runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunBackend {
@@ -88,6 +89,7 @@ pub struct RunSpec {
     pub staffed: bool,
 }
 
+/// The program of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunProgram {
@@ -96,6 +98,7 @@ pub enum RunProgram {
     Command(Vec<Box<str>>),
 }
 
+/// How a program ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunExit {
@@ -106,6 +109,7 @@ pub enum RunExit {
     NotStarted(Box<str>),
 }
 
+/// Why a run is over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnd {
@@ -130,6 +134,7 @@ pub enum Reached {
     Attached,
 }
 
+/// The state of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
@@ -156,6 +161,7 @@ pub enum RunState {
     },
 }
 
+/// A program that Comity runs, with its restarts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentRun {
@@ -236,6 +242,7 @@ impl AgentRuns {
         self.iter().filter(is_given_up)
     }
 
+    /// The run that this agent is in.
     pub fn of(&self, agent: AgentId) -> Option<&AgentRun> {
         self.iter().find(|run| run.agent() == Some(agent))
     }

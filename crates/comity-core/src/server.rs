@@ -15,6 +15,7 @@ use crate::sentence::Telling;
 use crate::time::Millis;
 use crate::world::World;
 
+/// Asks that report on the server.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ServerAsk {
     Start {
@@ -39,6 +40,7 @@ pub enum ServerAsk {
     },
 }
 
+/// What happened to the server.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ServerEvent {

@@ -70,6 +70,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// The facts of a world.
     pub fn of(world: &World) -> Snapshot {
         Snapshot {
             version: VERSION,

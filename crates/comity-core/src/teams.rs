@@ -21,6 +21,7 @@ use crate::sentence::Telling;
 use crate::time::Timestamp;
 use crate::world::World;
 
+/// A team that somebody created.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Team {
@@ -32,6 +33,7 @@ pub struct Team {
     pub since: Timestamp,
 }
 
+/// Asks about teams.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TeamAsk {
     /// Creates a team that the caller leads.
@@ -46,6 +48,7 @@ pub enum TeamAsk {
     Delete { name: Box<str> },
 }
 
+/// What happened to teams.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TeamEvent {

@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Timestamp(pub u64);
 
+/// A span of time in milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Millis(pub u64);
 
 impl Timestamp {
+    /// This moment plus a span.
     pub fn plus(self, span: Millis) -> Self {
         Self(self.0.saturating_add(span.0))
     }
@@ -25,14 +27,17 @@ impl Timestamp {
 }
 
 impl Millis {
+    /// A span of whole seconds.
     pub const fn seconds(seconds: u64) -> Self {
         Self(seconds * 1_000)
     }
 
+    /// A span of whole minutes.
     pub const fn minutes(minutes: u64) -> Self {
         Self::seconds(minutes * 60)
     }
 
+    /// A span of whole hours.
     pub const fn hours(hours: u64) -> Self {
         Self::minutes(hours * 60)
     }

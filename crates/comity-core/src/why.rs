@@ -39,16 +39,19 @@ pub struct WaitChain<'w> {
 }
 
 impl<'w> WaitChain<'w> {
+    /// A chain without links, yet.
     pub fn new(world: &'w World, reader: Principal, now: Timestamp) -> WaitChain<'w> {
         let (links, seen, seen_tasks) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         WaitChain { world, now, reader, links, seen, seen_tasks }
     }
 
+    /// Why an agent is held up.
     pub fn of_agent(mut self, agent: &Agent) -> Vec<ChainLink> {
         self.agent(agent, 0);
         self.links
     }
 
+    /// Why a task is held up.
     pub fn of_task(mut self, task: &Task) -> Vec<ChainLink> {
         self.task(task, 0);
         self.links
@@ -90,6 +93,7 @@ impl<'w> WaitChain<'w> {
         self.links
     }
 
+    /// What was decided, and whom it waits for.
     pub fn of_decision(mut self, decision: &Decision) -> Vec<ChainLink> {
         let (by, title) = (self.name(decision.by), visible(&decision.title).into_owned());
         let waits = decision.standing == DecisionState::Pending;
@@ -104,6 +108,7 @@ impl<'w> WaitChain<'w> {
         self.links
     }
 
+    /// What became of a permission request.
     pub fn of_request(mut self, request: &PermissionRequest) -> Vec<ChainLink> {
         let asker = Principal::Agent(request.asker);
         let call = format!("{}: {}", visible(&request.call.tool), visible(&request.call.summary));
@@ -118,6 +123,7 @@ impl<'w> WaitChain<'w> {
         self.links
     }
 
+    /// What became of a plan.
     pub fn of_plan(mut self, plan: &SubmittedPlan) -> Vec<ChainLink> {
         let asker = Principal::Agent(plan.asker);
         let (state, on) = match plan.state {
@@ -135,6 +141,7 @@ impl<'w> WaitChain<'w> {
         }
     }
 
+    /// Why a path is not free.
     pub fn of_path(mut self, project: ProjectId, pattern: &PathPattern) -> Vec<ChainLink> {
         let world = self.world;
         for lock in world.locks.overlapping(project, pattern) {

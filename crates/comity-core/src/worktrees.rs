@@ -28,6 +28,7 @@ pub struct WorktreeInfo {
     pub base: Box<str>,
 }
 
+/// A worktree, and whose it is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Worktree {
@@ -53,10 +54,12 @@ pub struct Worktrees {
 }
 
 impl Worktrees {
+    /// The worktree with this name.
     pub fn get(&self, project: ProjectId, slug: &str) -> Option<&Worktree> {
         self.by_slug.get(&(project, slug.into()))
     }
 
+    /// A project's worktrees, by name.
     pub fn of(&self, project: ProjectId) -> impl Iterator<Item = &Worktree> {
         self.iter().filter(move |worktree| worktree.project == project)
     }

@@ -79,6 +79,7 @@ pub struct World {
 }
 
 impl World {
+    /// An empty world.
     pub fn new(patience: Timeouts) -> World {
         World { patience, ..World::default() }
     }

@@ -34,11 +34,13 @@ pub struct UnlockedWrite {
     pub others: usize,
 }
 
+/// Asks about writes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WriteAsk {
     SawUnlocked(Box<UnlockedWrite>),
 }
 
+/// What happened to unlocked files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WriteEvent {
@@ -59,6 +61,7 @@ impl UnlockedWrite {
         }
     }
 
+    /// What happened, for people.
     pub fn sentence(&self, world: &World) -> String {
         let UnlockedWrite { path, others, .. } = self;
         let more = match others {
@@ -97,6 +100,7 @@ fn saw(who: Principal, write: &UnlockedWrite) -> Result<Vec<Event>, Refusal> {
     Ok(vec![Event::Write(WriteEvent::Unlocked(Box::new(write)))])
 }
 
+/// A notice about a write without a lock.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum WriteTold {

@@ -17,6 +17,7 @@ use crate::worktrees::WorktreeDirs;
 /// Git is asked about up to this many paths by name; beyond that, all changes are listed and filtered here.
 const ASKED_MAX: usize = 200;
 
+/// A worktree with its own git directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checkout {
     worktree: WorktreeDirs,

@@ -53,6 +53,7 @@ impl BranchHeads {
 }
 
 impl NewCommit {
+    /// Whether it was found on one of these tips.
     pub fn is_on(&self, names: &BTreeMap<String, String>) -> bool {
         names.contains_key(&self.tip)
     }

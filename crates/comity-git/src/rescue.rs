@@ -25,6 +25,7 @@ const STASHES_MAX: &str = "50";
 /// How many files a refusal names.
 const FILES_NAMED_MAX: usize = 10;
 
+/// Work that was put aside.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RescuedWork {
     pub worktree: PathBuf,

@@ -160,6 +160,7 @@ impl PathQuestion<'_> {
     }
 }
 
+/// Refuses a path that means something else for every process.
 pub fn leads_elsewhere(text: &str) -> Refusal {
     let problem =
         format!("{text:?} goes through a link of a process, which leads elsewhere for every other one");

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::git::{Git, UnknownState};
 
+/// An operation that git has begun in a worktree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unfinished {
     /// `git merge`.

@@ -11,6 +11,7 @@ pub enum WorktreeFilter {
 }
 
 impl WorktreeFilter {
+    /// Every worktree.
     pub fn all() -> WorktreeFilter {
         WorktreeFilter::AllBut(BTreeSet::new())
     }

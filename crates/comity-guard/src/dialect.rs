@@ -59,6 +59,7 @@ impl fmt::Display for Dialect {
     }
 }
 
+/// A word that is no agent program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownDialect(pub String);
 

@@ -23,6 +23,7 @@ pub struct Effects {
     pub unknown: Option<Unknown>,
 }
 
+/// A change of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Write {
     pub target: FileTarget,
@@ -82,6 +83,7 @@ pub enum FileTarget {
     Unclear(String),
 }
 
+/// A read of one file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Read {
     /// As given; may be a glob.
@@ -136,6 +138,7 @@ pub enum Unknown {
 }
 
 impl Effects {
+    /// The effects of a call that cannot be known.
     pub fn unknown(why: Unknown) -> Effects {
         Effects { unknown: Some(why), ..Effects::default() }
     }
@@ -191,6 +194,7 @@ impl Effects {
 }
 
 impl Read {
+    /// A read of a file.
     pub fn new(path: impl Into<String>, whole: bool) -> Read {
         Read { path: path.into(), whole, version: None }
     }

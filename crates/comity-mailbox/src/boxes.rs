@@ -43,6 +43,7 @@ pub struct ReadMessages {
     pub damage: Vec<Damage>,
 }
 
+/// A box was emptied.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cleared {
     /// How many messages moved to the archive.

@@ -12,6 +12,7 @@ pub struct Damage {
     pub salvaged: usize,
 }
 
+/// What is wrong with a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DamageKind {
     /// It is not an array of JSON values, or only the beginning of one.

@@ -18,6 +18,7 @@ pub struct Listing {
     pub is_cut: bool,
 }
 
+/// A box in the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listed {
     pub name: BoxName,

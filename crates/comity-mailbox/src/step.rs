@@ -1,5 +1,6 @@
 //! The steps of changing a box, for callers that want to follow them.
 
+/// A step that was just done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WriteStep {
     Created,

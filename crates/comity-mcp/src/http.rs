@@ -15,6 +15,7 @@ use headers::Headers;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
+/// An HTTP request to the MCP endpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpRequest<'a> {
     pub method: &'a str,
@@ -23,6 +24,7 @@ pub struct HttpRequest<'a> {
     pub body: &'a [u8],
 }
 
+/// An HTTP response to send.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HttpResponse {
     pub status: u16,
@@ -40,6 +42,7 @@ pub enum HttpStep {
     Call(Call),
 }
 
+/// Processes one HTTP request.
 pub fn receive(server: &McpServer, request: &HttpRequest<'_>) -> HttpStep {
     let headers = Headers(request.headers);
     // GET would open a stream and DELETE end a session; there are neither.

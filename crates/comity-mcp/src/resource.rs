@@ -15,6 +15,7 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// A resource of plain text.
     pub fn new(
         uri: &'static str,
         name: &'static str,

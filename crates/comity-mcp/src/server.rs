@@ -69,11 +69,13 @@ impl McpServer {
         McpServer { unlisted, ..self }
     }
 
+    /// Adds resources to the server.
     #[must_use]
     pub fn with_resources(self, resources: Vec<Resource>) -> Self {
         McpServer { resources, ..self }
     }
 
+    /// Adds prompts to the server.
     #[must_use]
     pub fn with_prompts(self, prompts: Vec<Prompt>) -> Self {
         McpServer { prompts, ..self }

@@ -10,6 +10,7 @@ use crate::version::Version;
 /// The field with the text, in an answer as data.
 pub const WORDS: &str = "text";
 
+/// One tool of the server.
 #[derive(Debug, Clone)]
 pub struct Tool {
     pub name: String,
@@ -89,10 +90,11 @@ pub struct ToolOutcome {
     pub is_error: bool,
 }
 
+/// A picture in an answer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageData {
-    /// Base64.
+    /// Its bytes, in Base64.
     pub data: String,
     pub mime_type: String,
 }

@@ -46,6 +46,7 @@ impl Version {
         }
     }
 
+    /// The supported version with this name.
     pub fn named(name: &str) -> Option<Version> {
         Version::SPOKEN.into_iter().find(|version| version.name() == name)
     }

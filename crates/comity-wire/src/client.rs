@@ -20,6 +20,7 @@ use crate::version::version;
 
 const READ_BYTES: usize = 8 * 1024;
 
+/// A connection to the server.
 #[derive(Debug)]
 pub struct Client {
     stream: UnixStream,

@@ -11,6 +11,7 @@ pub const PROTOCOL: u32 = 1;
 /// The longest line in either direction.
 pub const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// A request to the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Request<'a> {
     /// Chosen by the client; the reply repeats it.

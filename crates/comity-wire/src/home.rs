@@ -52,6 +52,7 @@ impl Home {
         Home(user.join(place))
     }
 
+    /// The state directory at a path.
     pub fn at(path: impl Into<PathBuf>) -> Home {
         Home(path.into())
     }
@@ -94,6 +95,7 @@ fn fnv(bytes: &[u8]) -> u64 {
     })
 }
 
+/// The person's settings file.
 pub fn user_settings() -> Option<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;

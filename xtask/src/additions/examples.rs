@@ -165,7 +165,7 @@ impl fmt::Display for BookmarkAdded {
         },
         Edit {
             path: "crates/comity-core/src/limits.rs",
-            before: "/// Decisions that are remembered",
+            before: "/// Remembered decisions",
             lines: "/// Bookmarks.\npub const BOOKMARKS_MAX: usize = 100;",
         },
         Edit {

@@ -25,6 +25,7 @@ pub(super) const GROUPS: &[&[Group]] = &[
     guard::GROUPS,
 ];
 
+/// What commands with the same first word are about.
 pub fn about_group(word: &str) -> Option<&'static str> {
     GROUPS.iter().copied().flatten().find(|(group, _)| *group == word).map(|(_, about)| *about)
 }

@@ -117,6 +117,7 @@ impl Feed {
         id
     }
 
+    /// Unregisters a waker.
     pub fn forget(&self, id: u64) {
         lock(&self.state).wakers.retain(|(other, _)| *other != id);
     }

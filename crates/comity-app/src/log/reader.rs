@@ -82,6 +82,7 @@ impl LogReader {
         verify::verify(self, testimony.map(|said| said.head(&self.home)).unwrap_or_default(), head)
     }
 
+    /// Closes the reading end of the log.
     pub fn close(&self) {
         if let Ok(nothing) = Connection::open_in_memory() {
             *self.connection() = nothing;

@@ -35,6 +35,7 @@ pub struct Recovery {
     pub set_aside: Option<PathBuf>,
 }
 
+/// Whether to recover, or only to see what that would do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecoverMode {
     /// Nothing is changed.

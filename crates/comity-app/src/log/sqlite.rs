@@ -24,6 +24,7 @@ const BACKLOG_BYTES_AT_START: u64 = 16 << 20;
 /// With more unsealed records a start seals some, for the same reason.
 const HOT_RECORDS_AT_START: u64 = 30_000;
 
+/// The writer's end of the log.
 #[derive(Debug)]
 pub struct SqliteLog {
     home: PathBuf,

@@ -35,6 +35,7 @@ impl WorldFile<'_> {
     }
 }
 
+/// The file of a sealed world.
 pub fn sealed_world(world: &World, chain: Chain) -> Result<Vec<u8>, String> {
     let facts = serde_json::value::to_raw_value(&Snapshot::of(world)).map_err(|error| error.to_string())?;
     WorldFile { chain: hex(&chain.0).into(), check: None, world: &facts }.checked()

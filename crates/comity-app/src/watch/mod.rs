@@ -153,10 +153,12 @@ impl Watch {
         self.calls.set_goodbye(agent, true);
     }
 
+    /// The program of an agent goes on after all.
     pub fn goes_on(&self, agent: AgentId) {
         self.calls.set_goodbye(agent, false);
     }
 
+    /// Whether the program of an agent said that it is about to end.
     pub fn has_said_goodbye(&self, agent: AgentId) -> bool {
         self.calls.has_said_goodbye(agent)
     }

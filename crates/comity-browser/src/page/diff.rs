@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::outline::OutlineNode;
 
+/// The changes between two outlines.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Changes {
     /// New parts, in order.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
+/// A part of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineNode {
     /// For commands, like `e12`; never reused in a tab.

@@ -21,6 +21,7 @@ const NODES_MAX: usize = 5000;
 /// For any caller.
 const BYTES_MAX: usize = 512 * 1024;
 
+/// How much of a page is wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StateOptions {
     /// Only what can be acted on.

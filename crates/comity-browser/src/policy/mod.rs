@@ -14,6 +14,7 @@ const WITHOUT_NETWORK: [&str; 3] = ["about", "blob", "data"];
 /// Schemes of network requests; those of WebSockets are reported as such or as `http`.
 const NETWORK: [&str; 4] = ["http", "https", "ws", "wss"];
 
+/// What is being loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoadKind {
     /// A page, in a tab.
@@ -32,6 +33,7 @@ pub enum Loopback {
     ByRule,
 }
 
+/// What may be loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Policy {
     schemes: Vec<String>,

@@ -48,6 +48,7 @@ impl Default for Click {
     }
 }
 
+/// A button of the mouse.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Button {
     #[default]

@@ -23,6 +23,7 @@ impl Tab {
         self.answer(json!({ "context": self.state.id.0, "accept": true, "userText": text }), timeout)
     }
 
+    /// Dismisses the dialog.
     pub fn dismiss_dialog(&self, timeout: Duration) -> Result<Dialog> {
         self.answer(json!({ "context": self.state.id.0, "accept": false }), timeout)
     }

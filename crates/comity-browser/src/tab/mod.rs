@@ -49,6 +49,7 @@ impl fmt::Debug for Permit {
     }
 }
 
+/// An element of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ElementTarget {
     /// By a reference from a page state, like `e12`, in whatever frame it is.

@@ -34,6 +34,7 @@ impl Until {
     }
 }
 
+/// Where a navigation led to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Navigated {
     /// After all redirections.
@@ -65,21 +66,25 @@ impl Drop for NavigationSent<'_> {
 }
 
 impl Tab {
+    /// Navigates to an address.
     pub fn navigate(&self, url: &str, until: Until, timeout: Duration) -> Result<Navigated> {
         self.shared.policy().check(url, LoadKind::Page)?;
         let params = json!({ "context": self.state.id.0, "url": absolute(url), "wait": until.code() });
         self.go("browsingContext.navigate", params, url, timeout)
     }
 
+    /// Loads the page again.
     pub fn reload(&self, until: Until, timeout: Duration) -> Result<Navigated> {
         let params = json!({ "context": self.state.id.0, "wait": until.code() });
         self.go("browsingContext.reload", params, &self.url(), timeout)
     }
 
+    /// Goes back.
     pub fn back(&self, timeout: Duration) -> Result<Navigated> {
         self.traverse(-1, timeout)
     }
 
+    /// Goes forward.
     pub fn forward(&self, timeout: Duration) -> Result<Navigated> {
         self.traverse(1, timeout)
     }

@@ -15,6 +15,7 @@ use crate::page::reference;
 const CONTENT_MAX: usize = 2_000_000;
 const ELEMENT_TEXT_MAX: usize = 2000;
 
+/// The text of a page or of an element.
 #[derive(Clone, PartialEq, Eq, Deserialize, Debug)]
 pub struct ReadText {
     /// As a reader sees it.
@@ -50,6 +51,7 @@ pub struct Element {
     pub enabled: bool,
 }
 
+/// Where an element is.
 #[derive(Clone, Copy, PartialEq, Deserialize, Debug)]
 pub struct ElementBox {
     pub x: f64,

@@ -13,6 +13,7 @@ use crate::error::{BrowserError, Result};
 use crate::page::script;
 use crate::picture::{decoded, size_of};
 
+/// What is in the picture.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Area {
     /// What a person would see.
@@ -22,6 +23,7 @@ pub enum Area {
     Element(ElementTarget),
 }
 
+/// How it is stored.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Format {
     Png,
@@ -31,6 +33,7 @@ pub enum Format {
     },
 }
 
+/// What picture is wanted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScreenshotOptions {
     pub area: Area,
@@ -45,9 +48,10 @@ impl Default for ScreenshotOptions {
     }
 }
 
+/// A picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Screenshot {
-    /// Base64.
+    /// The file, in Base64.
     pub base64: String,
     /// `image/png` or `image/jpeg`.
     pub mime: &'static str,
@@ -76,6 +80,7 @@ struct ScaledPicture {
 }
 
 impl Tab {
+    /// Takes a picture.
     pub fn screenshot(&self, options: &ScreenshotOptions, timeout: Duration) -> Result<Screenshot> {
         let deadline = Deadline::after(timeout);
         self.while_pages_come(&deadline, |tab| tab.capture(options, &deadline))

@@ -11,6 +11,7 @@ use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::page::script;
 
+/// Where to scroll.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scroll {
     /// By pixels, right and down.
@@ -24,6 +25,7 @@ pub enum Scroll {
     To(ElementTarget),
 }
 
+/// How far something is scrolled.
 #[derive(Clone, Copy, PartialEq, Deserialize, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct Scrolled {

@@ -14,6 +14,7 @@ const IDLE: Duration = Duration::from_millis(500);
 /// How much longer than the caller a page waits before it cleans up after itself.
 const CLEAN_UP: Duration = Duration::from_secs(1);
 
+/// What is waited for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Condition {
     /// A matching element is visible.

@@ -13,6 +13,7 @@ use crate::sentence::Telling;
 use crate::teams::leader_of;
 use crate::world::World;
 
+/// Asks about agents.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AgentAsk {
     /// Registers an agent; the caller becomes its parent if the caller is an agent.
@@ -71,6 +72,7 @@ pub enum AgentAsk {
     },
 }
 
+/// What happened to agents.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum AgentEvent {

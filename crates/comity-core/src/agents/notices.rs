@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::display::visible;
 
+/// A notice about an agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum AgentTold {

@@ -10,6 +10,7 @@ use crate::ids::AgentId;
 use crate::next_call::{NextCall, call};
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
+/// Why somebody is not the agent that it says, or can't be.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum AgentRefusal {

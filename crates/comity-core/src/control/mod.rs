@@ -17,6 +17,7 @@ use crate::time::{Millis, Timestamp};
 pub(crate) use rules::{agent_ended, check, overdue, restore, tell};
 use rules::{apply, decide};
 
+/// The number of a control message in somebody's box.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ControlId(pub u64);
@@ -26,6 +27,7 @@ pub struct ControlId(pub u64);
 #[serde(transparent)]
 pub struct HandshakeId(pub u64);
 
+/// One control message, as its receiver gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Control {
@@ -106,6 +108,7 @@ pub enum PermissionOutcome {
     Expired,
 }
 
+/// Why somebody is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdleReason {
@@ -115,6 +118,7 @@ pub enum IdleReason {
     Failed,
 }
 
+/// Asks about control messages.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ControlAsk {
     RequestShutdown {
@@ -146,6 +150,7 @@ pub enum ControlAsk {
     },
 }
 
+/// What happened to control messages.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ControlEvent {
@@ -203,10 +208,12 @@ pub struct Shutdowns {
 }
 
 impl Shutdowns {
+    /// The open request with this number.
     pub fn get(&self, request: HandshakeId) -> Option<&Shutdown> {
         self.open.get(&request)
     }
 
+    /// The open request to this agent.
     pub fn of(&self, agent: AgentId) -> Option<(HandshakeId, &Shutdown)> {
         self.open.iter().find(|(_, shutdown)| shutdown.agent == agent).map(|(id, shutdown)| (*id, shutdown))
     }

@@ -24,6 +24,7 @@ pub fn is_type(wanted: &str, (action, stream): (&str, &str)) -> bool {
     wanted == action || wanted == stream || stream.split(':').next() == Some(wanted)
 }
 
+/// Refuses an unknown type.
 pub fn check_type(wanted: &str) -> Result<(), Refusal> {
     if types().any(|kind| kind.is_called(wanted)) {
         return Ok(());

@@ -16,6 +16,7 @@ use crate::teams::leader_of;
 use crate::time::Millis;
 use crate::world::World;
 
+/// Asks about locks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LockAsk {
     /// All or none.
@@ -73,6 +74,7 @@ pub enum LockAsk {
     CheckFences { project: ProjectId, held: Vec<(PathPattern, Fence)>, mode: LockMode },
 }
 
+/// What happened to locks and those who wait for them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LockEvent {

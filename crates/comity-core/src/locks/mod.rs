@@ -40,6 +40,7 @@ pub(crate) use table::{restore, watch_held_by};
 pub(crate) use waiting::{cancel_wait, still_waiting};
 pub use waiting::{conflicts, keeps_from_writing, waits_for};
 
+/// How a path is locked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LockMode {
@@ -96,6 +97,7 @@ pub struct OngoingRescue {
     pub into: Box<str>,
 }
 
+/// The state of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hold {
@@ -106,6 +108,7 @@ pub enum Hold {
     Orphaned,
 }
 
+/// Why a lock was released.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReleaseCause {
@@ -125,6 +128,7 @@ pub enum ReleaseCause {
     Upgraded,
 }
 
+/// One ask that waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockWait {
@@ -138,6 +142,7 @@ pub struct LockWait {
     pub key: Option<Key>,
 }
 
+/// How a wait ended.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WaitEnding {
@@ -154,6 +159,7 @@ pub enum WaitEnding {
 }
 
 impl LockMode {
+    /// Whether two overlapping locks of these modes exclude each other.
     pub fn excludes(self, other: LockMode) -> bool {
         self == LockMode::Exclusive || other == LockMode::Exclusive
     }

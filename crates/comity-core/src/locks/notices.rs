@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::notices::quoted;
 
+/// A notice about a lock.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum LockTold {

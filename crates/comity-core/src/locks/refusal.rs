@@ -11,6 +11,7 @@ use crate::next_call::{Argument, call};
 use crate::refusal::{FeatureRefusal, Refusal, RefusalKind};
 use crate::time::Millis;
 
+/// Somebody else is in the way, or the caller does not hold what it acts on.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LockRefusal {
@@ -57,6 +58,7 @@ pub enum LockRefusal {
 }
 
 impl LockRefusal {
+    /// The refusal because these are in the way.
     pub fn locked(path: String, holders: Vec<HolderView>, waiting: usize) -> Refusal {
         Refusal::Lock(LockRefusal::Locked { path, also: vec![], asked: vec![], holders, waiting })
     }

@@ -11,6 +11,7 @@ use crate::paths::{PathPattern, PatternIndex};
 use crate::time::Timestamp;
 use crate::world::World;
 
+/// All locks and waits.
 #[derive(Clone, Debug, Default)]
 pub struct Locks {
     pub(super) by_fence: BTreeMap<Fence, Lock>,
@@ -24,6 +25,7 @@ pub struct Locks {
 }
 
 impl Locks {
+    /// The lock with this fence.
     pub fn get(&self, fence: Fence) -> Option<&Lock> {
         self.by_fence.get(&fence)
     }
@@ -62,6 +64,7 @@ impl Locks {
         fences.into_iter().filter_map(|fence| self.by_fence.get(&Fence(fence))).collect()
     }
 
+    /// The lock of `holder` on exactly this pattern.
     pub fn own(&self, holder: Principal, project: ProjectId, pattern: &PathPattern) -> Option<&Lock> {
         let mut found = None;
         let _ = self.index.get(&project)?.visit_overlaps(pattern, |fence| {
@@ -90,10 +93,12 @@ impl Locks {
         self.waits.values()
     }
 
+    /// The wait with this ticket.
     pub fn wait(&self, ticket: Ticket) -> Option<&LockWait> {
         self.waits.get(&ticket)
     }
 
+    /// The tickets of one waiter.
     pub fn waits_of(&self, who: Principal) -> impl Iterator<Item = Ticket> + '_ {
         self.by_waiter.get(&who).into_iter().flatten().copied()
     }

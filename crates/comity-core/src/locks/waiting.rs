@@ -117,6 +117,7 @@ pub(super) fn collide(a: &Wanted, b: &Wanted) -> bool {
     a.project == b.project && a.mode.excludes(b.mode) && crate::paths::overlaps(&a.pattern, &b.pattern)
 }
 
+/// Whom `who` currently waits for.
 pub fn waits_for(world: &World, who: Principal) -> BTreeSet<Principal> {
     let mut blockers = BTreeSet::new();
     for wait in world.locks.waiting(who) {

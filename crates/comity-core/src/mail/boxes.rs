@@ -32,6 +32,7 @@ pub struct StoredLetter {
     pub(crate) boxes: usize,
 }
 
+/// How much a sender matters to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SenderRank {
     /// The human, or the receiver's leader.
@@ -39,6 +40,7 @@ pub enum SenderRank {
     Peer,
 }
 
+/// An offer that is not acknowledged yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenOffer {
@@ -60,11 +62,13 @@ impl Newest {
         self.letter > last.letter || self.control > last.control
     }
 
+    /// The newer of each.
     pub fn or(self, other: Newest) -> Newest {
         Newest { letter: self.letter.max(other.letter), control: self.control.max(other.control) }
     }
 }
 
+/// A control message that waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingControl {
@@ -73,6 +77,7 @@ pub struct WaitingControl {
     pub since: Timestamp,
 }
 
+/// What waits for one receiver.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mailbox {
@@ -195,10 +200,12 @@ impl Mailbox {
         self.bytes
     }
 
+    /// How often a letter was offered.
     pub fn offers(&self, id: LetterId) -> u32 {
         self.offers.get(&id).copied().unwrap_or(0)
     }
 
+    /// The open offer with this receipt.
     pub fn lease(&self, receipt: Receipt) -> Option<&OpenOffer> {
         self.leases.get(&receipt)
     }
@@ -216,6 +223,7 @@ impl Mailbox {
         self.by_sender.iter().map(|(from, letters)| (*from, letters))
     }
 
+    /// A control message that waits or is being offered.
     pub fn control(&self, id: ControlId) -> Option<&WaitingControl> {
         self.controls.get(&id)
     }

@@ -81,12 +81,14 @@ pub struct LetterDraft {
     pub claimed: Option<Box<str>>,
 }
 
+/// Which of the waiting items to take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OfferFilter {
     All,
     Letters,
 }
 
+/// Asks about mail.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MailAsk {
     Send(Box<LetterDraft>),
@@ -108,6 +110,7 @@ pub enum MailAsk {
     },
 }
 
+/// What happened to mail.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum MailEvent {

@@ -8,6 +8,7 @@ use crate::refusal::Refusal;
 use crate::teams::members;
 use crate::world::World;
 
+/// An addressee, as people write it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Recipient {
     Agent(Box<str>),

@@ -50,6 +50,7 @@ impl PatternIndex {
         }
     }
 
+    /// Removes a pattern that was added under this id.
     pub fn remove(&mut self, id: u64, pattern: &PathPattern) {
         for alternative in pattern.alternatives() {
             let Some(node) = self.find(alternative.prefix()) else { continue };

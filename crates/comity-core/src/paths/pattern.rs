@@ -235,6 +235,7 @@ pub fn normalize(text: &str) -> Result<Vec<String>, Refusal> {
     Ok(names)
 }
 
+/// Refuses a text that is too long or too deep for a pattern.
 pub fn check_pattern_text(text: &str) -> Result<(), Refusal> {
     let problem = if text.is_empty() {
         "it is empty"

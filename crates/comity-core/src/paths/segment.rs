@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::refusal::Refusal;
 
+/// A glob within one path component.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Segment(Box<[GlobUnit]>);
 
@@ -44,6 +45,7 @@ impl Segment {
             .collect()
     }
 
+    /// Whether the segment matches `name`.
     pub fn matches(&self, name: &str) -> bool {
         let (mut unit, mut at) = (0, 0);
         // Where to continue when the last `*` has to match one more character.

@@ -9,6 +9,7 @@ use crate::ids::Principal;
 use crate::limits::{LINEAGES_MAX, SHOWN_PLACES_MAX, UNSEEN_ACTS_MAX};
 use crate::world::World;
 
+/// Where somebody acts from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {

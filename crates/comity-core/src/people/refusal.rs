@@ -10,6 +10,7 @@ use crate::display::visible;
 use crate::next_call::call;
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
+/// Why somebody is not taken for a person, or may not act as one.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum PersonRefusal {

@@ -15,6 +15,7 @@ use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::world::World;
 
+/// The answer to a permission request.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
     /// It may be done once; or from now on, if the answer is kept as a rule.

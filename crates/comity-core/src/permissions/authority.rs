@@ -71,6 +71,7 @@ pub(super) fn may_answer_plan(world: &World, who: Principal, asker: AgentId) -> 
     }
 }
 
+/// Whether `who` may answer the requests of this agent.
 pub fn may_answer(world: &World, who: Principal, agent: AgentId) -> Result<(), Refusal> {
     may_decide_about(world, who, agent, Right::AnswerPermissions)
 }

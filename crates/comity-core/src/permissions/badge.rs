@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::AgentId;
 
+/// The colour of a badge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Colour {
@@ -43,6 +44,7 @@ impl Colour {
     }
 }
 
+/// The colour of an agent; it follows from its id.
 pub fn colour_of(agent: AgentId) -> Colour {
     let mix = |sum: usize, byte: u8| sum.wrapping_mul(31).wrapping_add(usize::from(byte));
     let sum = agent.to_string().bytes().fold(7, mix);

@@ -10,6 +10,7 @@ use crate::limits::{
 use crate::paths::{CaseRule, PathPattern, overlaps};
 use crate::refusal::Refusal;
 
+/// One tool call, with the hash of its exact input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
@@ -37,6 +38,7 @@ pub struct ToolCall {
     pub reads_only: bool,
 }
 
+/// A file, a directory or a glob in a project.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectFile {
@@ -54,6 +56,7 @@ pub enum ToolClass {
     Other,
 }
 
+/// The commands of one command line.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Commands {

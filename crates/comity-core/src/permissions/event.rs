@@ -14,6 +14,7 @@ use crate::ids::{AgentId, ContentHash, Principal};
 use crate::roles::Mode;
 use crate::time::Millis;
 
+/// What can be asked about permissions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PermissionAsk {
     /// Asks whoever is above, unless it is already answered or needs no answer. It allows nothing by itself.
@@ -62,6 +63,7 @@ pub enum PermissionAsk {
     },
 }
 
+/// What happened to permissions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PermissionEvent {

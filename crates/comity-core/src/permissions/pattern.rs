@@ -11,6 +11,7 @@ use crate::limits::PATTERN_BYTES_MAX;
 use crate::paths::{CaseRule, PathPattern, covers, overlaps};
 use crate::refusal::Refusal;
 
+/// What a rule covers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {

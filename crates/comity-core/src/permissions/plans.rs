@@ -16,6 +16,7 @@ use crate::roles::Mode;
 use crate::time::Timestamp;
 use crate::world::World;
 
+/// A plan, and what became of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubmittedPlan {
@@ -28,6 +29,7 @@ pub struct SubmittedPlan {
     pub state: PlanState,
 }
 
+/// The state of a plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlanState {
@@ -49,6 +51,7 @@ pub enum PlanState {
     },
 }
 
+/// The answer to a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlanAnswer {
     Approve { mode: Mode, feedback: Option<Box<str>> },

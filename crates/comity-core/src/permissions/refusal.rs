@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::display::visible;
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
+/// A tool call was denied.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CallDenied {
     #[serde(skip)]

@@ -20,6 +20,7 @@ use crate::time::{Millis, Timestamp};
 use crate::wait_graph::{Need, WaitRules, Waits};
 use crate::world::World;
 
+/// A request for a tool call, and what became of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRequest {
@@ -41,6 +42,7 @@ pub enum AnswerDelivery {
     Told,
 }
 
+/// The state of a request.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RequestState {

@@ -24,6 +24,7 @@ use crate::world::World;
 #[serde(transparent)]
 pub struct RuleId(pub u64);
 
+/// What a rule says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleEffect {
@@ -32,6 +33,7 @@ pub enum RuleEffect {
     Deny,
 }
 
+/// Whom a rule applies to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleScope {

@@ -36,6 +36,7 @@ pub(crate) struct PermissionFacts {
 }
 
 impl Permissions {
+    /// The request with this number.
     pub fn get(&self, id: RequestId) -> Option<&PermissionRequest> {
         self.requests.get(&id)
     }
@@ -51,10 +52,11 @@ impl Permissions {
         self.requests.values().filter(move |request| any && !request.state.is_settled())
     }
 
-    pub fn requests_of(&self, agent: AgentId) -> impl Iterator<Item = &PermissionRequest> {
+    pub(crate) fn requests_of(&self, agent: AgentId) -> impl Iterator<Item = &PermissionRequest> {
         self.requests.values().filter(move |request| request.asker == agent)
     }
 
+    /// The newest request of an agent for exactly this input.
     pub fn newest(&self, agent: AgentId, hash: ContentHash) -> Option<&PermissionRequest> {
         self.newest.get(&(agent, hash)).and_then(|id| self.requests.get(id))
     }
@@ -64,6 +66,7 @@ impl Permissions {
         self.rules.values()
     }
 
+    /// The rule with this number.
     pub fn rule(&self, id: RuleId) -> Option<&Rule> {
         self.rules.get(&id)
     }

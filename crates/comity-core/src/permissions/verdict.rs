@@ -16,6 +16,7 @@ use crate::limits::PERMISSION_KEPT;
 use crate::roles::Mode;
 use crate::world::World;
 
+/// Why something is allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllowedBy {

@@ -6,6 +6,7 @@ use crate::agents::Process;
 use crate::ids::Principal;
 use crate::time::Millis;
 
+/// A request for a slot.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Take {
     pub pool: Box<str>,
@@ -22,6 +23,7 @@ pub struct Take {
     pub by_page: bool,
 }
 
+/// Asks about pools.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PoolAsk {
     /// Sets up a pool as configured. Without capacity it is closed.

@@ -19,6 +19,7 @@ pub enum Loss {
     ProcessEnded,
 }
 
+/// Why a slot is free.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FreeCause {
@@ -59,6 +60,7 @@ pub enum PlaceEnding {
     PoolShrunk,
 }
 
+/// What happened to pools.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PoolEvent {

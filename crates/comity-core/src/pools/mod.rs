@@ -54,6 +54,7 @@ pub const TABS: &str = "tabs";
 #[serde(transparent)]
 pub struct SlotId(pub u64);
 
+/// What the slots of a pool are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolKind {
@@ -61,6 +62,7 @@ pub enum PoolKind {
     Lease,
 }
 
+/// One slot that somebody has.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slot {
@@ -103,6 +105,7 @@ pub enum SlotState {
     Open,
 }
 
+/// Somebody's place in the queue of a pool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueuePlace {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::display::{of_page, visible};
 use crate::time::Millis;
 
+/// A notice about a pool.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PoolTold {

@@ -9,6 +9,7 @@ use crate::calls;
 use crate::next_call::call;
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
+/// No slot is free, or it is somebody else's.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum PoolRefusal {

@@ -43,6 +43,7 @@ pub fn check_viewer<'a>(
     }
 }
 
+/// What somebody does with a tab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TabUse {
     /// Looks at it: those it is shared with may.
@@ -54,6 +55,7 @@ pub enum TabUse {
     Acts,
 }
 
+/// The tab, if `who` may use it like this.
 pub fn check_use<'a>(
     world: &'a World,
     who: Principal,

@@ -27,7 +27,7 @@ impl Pool {
         owners.into_iter().filter(has_more).collect()
     }
 
-    pub fn is_over_share(&self, who: Principal) -> bool {
+    pub(crate) fn is_over_share(&self, who: Principal) -> bool {
         self.slots_of(who).count() > self.fair_share()
     }
 

@@ -11,6 +11,7 @@ use crate::display::quoted;
 use crate::ids::{AgentId, Principal, Ticket};
 use crate::time::Timestamp;
 
+/// Slots of one kind, their owners, and the queue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
@@ -29,6 +30,7 @@ pub struct Pool {
     pub(crate) contexts: BTreeMap<Box<str>, NamedContext>,
 }
 
+/// Pools by name, and slots by owner.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pools {
@@ -41,14 +43,17 @@ impl Pools {
         self.by_name.values()
     }
 
+    /// The pool with this name.
     pub fn get(&self, name: &str) -> Option<&Pool> {
         self.by_name.get(name)
     }
 
+    /// The slot with this number, and its pool.
     pub fn slot(&self, id: SlotId) -> Option<(&Pool, &Slot)> {
         self.by_name.values().find_map(|pool| Some((pool, pool.slots.get(&id)?)))
     }
 
+    /// The place with this number, and its pool.
     pub fn place(&self, ticket: Ticket) -> Option<(&Pool, &QueuePlace)> {
         self.by_name.values().find_map(|pool| Some((pool, pool.places.get(&ticket)?)))
     }
@@ -114,6 +119,7 @@ impl Pool {
         self.slots.values()
     }
 
+    /// The slots of one owner.
     pub fn slots_of(&self, who: Principal) -> impl Iterator<Item = &Slot> {
         self.slots.values().filter(move |slot| slot.owner == who)
     }

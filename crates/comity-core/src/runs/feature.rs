@@ -17,6 +17,7 @@ use crate::sentence::Telling;
 use crate::time::Millis;
 use crate::world::World;
 
+/// Asks about runs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RunAsk {
     Want {
@@ -78,6 +79,7 @@ pub enum RunAsk {
     },
 }
 
+/// What happened to runs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RunEvent {

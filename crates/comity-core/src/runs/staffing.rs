@@ -22,6 +22,7 @@ use crate::tasks::{self, Task};
 use crate::time::{Millis, Timestamp};
 use crate::world::World;
 
+/// How agents are started for ready tasks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Staffing {
     pub program: RunProgram,

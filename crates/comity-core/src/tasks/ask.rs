@@ -7,6 +7,7 @@ use crate::ids::{Principal, ProjectId};
 use crate::paths::PathPattern;
 use crate::time::Millis;
 
+/// A task by its name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRef {
@@ -31,6 +32,7 @@ pub struct BriefChange {
     pub files: Option<Vec<PathPattern>>,
 }
 
+/// Asks about tasks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TaskAsk {
     /// All or none, in any order.
@@ -51,6 +53,7 @@ pub enum TaskAsk {
     Take,
 }
 
+/// An act on a task.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TaskAct {
     /// Takes it, if it is ready and nobody has it.

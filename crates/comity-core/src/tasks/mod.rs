@@ -81,6 +81,7 @@ pub enum Priority {
     Low,
 }
 
+/// Something to do: its dependencies, its owner, and its result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -107,6 +108,7 @@ pub struct Task {
     pub(crate) standing: Readiness,
 }
 
+/// The state of a task.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskState {

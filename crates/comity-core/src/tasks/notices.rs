@@ -12,6 +12,7 @@ use crate::ids::Principal;
 use crate::next_call::call;
 use crate::world::World;
 
+/// A notice about a task.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskTold {

@@ -8,6 +8,7 @@ use crate::calls;
 use crate::next_call::call;
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
+/// The task is another's, or would wait for itself.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum TaskRefusal {

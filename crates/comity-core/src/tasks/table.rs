@@ -36,6 +36,7 @@ pub struct TaskTable {
     pub(super) last_number: u64,
 }
 
+/// An agent that waits for work.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdleAgent {
@@ -56,10 +57,12 @@ pub(crate) struct TaskFacts {
 }
 
 impl TaskTable {
+    /// The task with this name.
     pub fn get(&self, project: ProjectId, id: &str) -> Option<&Task> {
         self.by_name.get(&(project, id.into())).and_then(|number| self.by_number.get(number))
     }
 
+    /// The task with this number.
     pub fn by_number(&self, number: u64) -> Option<&Task> {
         self.by_number.get(&number)
     }

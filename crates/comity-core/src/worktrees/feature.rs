@@ -17,6 +17,7 @@ use crate::refusal::Refusal;
 use crate::sentence::Telling;
 use crate::world::World;
 
+/// Asks about worktrees.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WorktreeAsk {
     /// Records a worktree that was made, or brought back.
@@ -36,6 +37,7 @@ pub enum WorktreeAsk {
     RecordConflict { project: ProjectId, source: Box<str>, target: Box<str>, paths: Vec<Box<str>> },
 }
 
+/// What happened to worktrees and their branches.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorktreeEvent {
@@ -75,6 +77,7 @@ pub enum WorktreeEvent {
     MergeConflicted { project: ProjectId, source: Box<str>, target: Box<str>, paths: Vec<Box<str>> },
 }
 
+/// A notice about a worktree.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum WorktreeTold {

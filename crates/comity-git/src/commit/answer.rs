@@ -19,6 +19,7 @@ pub enum CommitOutcome {
     Nothing(CommitReport),
 }
 
+/// A commit that was made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Committed {
     pub commit: String,
@@ -37,6 +38,7 @@ pub struct Committed {
     pub report: CommitReport,
 }
 
+/// What is not in a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommitReport {
     /// Changed paths that were left out.
@@ -59,6 +61,7 @@ pub struct FirstOf<T> {
     pub count: usize,
 }
 
+/// A changed path that was left out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SkippedPath {
     /// A directory stands for everything in it.
@@ -66,6 +69,7 @@ pub struct SkippedPath {
     pub reason: SkipReason,
 }
 
+/// Why a changed path was left out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SkipReason {
     /// The scope does not cover it.
@@ -89,6 +93,7 @@ pub enum SkipReason {
     },
 }
 
+/// An expected path that is not in the commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missing {
     /// As it was given.
@@ -96,6 +101,7 @@ pub struct Missing {
     pub reason: MissingReason,
 }
 
+/// Why an expected path is not in the commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MissingReason {
     /// It is the same as in the previous commit.

@@ -9,6 +9,7 @@ use crate::parse::{parts, to_path, unreadable};
 const EMPTY_TREE_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const EMPTY_TREE_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
+/// A path that a commit changes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FileChange {
     /// From the top of the worktree, as git spells it.
@@ -27,6 +28,7 @@ pub struct FileVersion {
     pub hash: String,
 }
 
+/// The kinds of files in git.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FileMode {
     Plain,
@@ -37,6 +39,7 @@ pub enum FileMode {
     Submodule,
 }
 
+/// How a path is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
     Added,

@@ -134,7 +134,7 @@ impl PrivateIndex {
         lines.push(0);
     }
 
-    /// Its tree.
+    /// Writes it as a tree, and returns that.
     pub(super) fn tree(&self, git: &Git<'_>) -> Result<String, UnknownState> {
         git.call("write-tree").index(self.path()).word()
     }

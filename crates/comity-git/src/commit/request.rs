@@ -12,6 +12,7 @@ pub const MESSAGE_BYTES_MAX: usize = 65_536;
 /// Bytes of an author's name or address.
 pub const AUTHOR_BYTES_MAX: usize = 256;
 
+/// A requested commit.
 #[derive(Clone, Copy)]
 pub struct CommitRequest<'a> {
     /// Committed as it is.
@@ -27,6 +28,7 @@ pub struct CommitRequest<'a> {
     pub patience: Duration,
 }
 
+/// Who made a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Author<'a> {
     pub name: &'a str,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use comity_core::paths::{Alternative, covers, fold};
 use comity_core::{CaseRule, PathPattern};
 
+/// Decides which paths may be in a commit.
 pub trait CommitScope: Sync {
     /// Where to look for changes: at least what is covered.
     fn look(&self) -> SearchScope;
@@ -14,6 +15,7 @@ pub trait CommitScope: Sync {
     fn covers(&self, path: &Path) -> bool;
 }
 
+/// Where to look for changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SearchScope {
     Everywhere,

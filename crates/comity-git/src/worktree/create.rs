@@ -25,6 +25,7 @@ pub(super) const ADD_SETTINGS: &[(&str, &str)] = &[("worktree.useRelativePaths",
 /// Why git must not prune an unfinished worktree.
 pub(super) const MAKING: &str = "it is being made";
 
+/// A worktree that somebody asks for.
 #[derive(Clone, Debug)]
 pub struct NewWorktree<'a> {
     pub slug: &'a Slug,
@@ -36,6 +37,7 @@ pub struct NewWorktree<'a> {
     pub reserved: Option<&'a Reserved>,
 }
 
+/// A worktree that was made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MadeWorktree {
     pub slug: Slug,

@@ -15,6 +15,7 @@ pub struct WorktreeError {
     hint: &'static str,
 }
 
+/// The kind of obstacle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureKind {
     BadName,

@@ -17,6 +17,7 @@ use super::slug::Slug;
 use super::trash::{FILES, GIT_ENTRY, PURGING};
 use crate::worktrees::WorktreeDirs;
 
+/// Something left by a crash.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Leftover {
     /// A worktree that was begun and never handed out, or was on its way from the pool.

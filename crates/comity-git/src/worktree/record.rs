@@ -71,7 +71,7 @@ pub(crate) enum Maker {
 pub struct Copied {
     /// From the top of the worktree.
     pub path: PathBuf,
-    /// BLAKE3.
+    /// Of its contents, by BLAKE3.
     pub hash: String,
 }
 

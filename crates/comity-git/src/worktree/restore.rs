@@ -17,6 +17,7 @@ use crate::worktrees::WorktreeDirs;
 /// Names that are tried for git's entry if its own is taken.
 const NAMES_MAX: usize = 1_000;
 
+/// A worktree restored from the trash.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RestoredWorktree {
     pub path: PathBuf,

@@ -21,6 +21,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// Why nothing can be copied or linked.
 const NO_MAIN: &str = "the project has no main worktree";
 
+/// What a new worktree should get.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Setup {
     /// Files with local settings to copy from the main worktree.
@@ -29,6 +30,7 @@ pub struct Setup {
     pub links: Vec<InnerPath>,
 }
 
+/// What a new worktree got.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SetupDone {
     /// Files that were copied, because of settings or `.worktreeinclude`.
@@ -38,6 +40,7 @@ pub struct SetupDone {
     pub skipped: Vec<SkippedCopy>,
 }
 
+/// A directory that was linked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Linked {
     pub link: SharedLink,
@@ -45,6 +48,7 @@ pub struct Linked {
     pub is_ignored: bool,
 }
 
+/// Something that was requested and not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkippedCopy {
     /// From the top of the worktree.

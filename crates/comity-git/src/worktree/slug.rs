@@ -21,6 +21,7 @@ const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 pub struct Slug(String);
 
 impl Slug {
+    /// Checks a given name.
     pub fn parse(text: &str) -> Result<Slug, WorktreeError> {
         match problem(text) {
             None => Ok(Slug(text.to_owned())),

@@ -1,5 +1,6 @@
 //! The steps of long operations, for callers that want to follow them.
 
+/// A step that has just finished.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WorktreeStep {
     Reserved,

@@ -31,6 +31,7 @@ const SET_ASIDE_MAX: usize = 64;
 /// The same for interrupted ones: each is the trace of a crash.
 const INTERRUPTED_MAX: usize = 512;
 
+/// Something in the trash.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trashed {
     /// Its name in the trash.

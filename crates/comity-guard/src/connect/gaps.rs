@@ -2,6 +2,7 @@
 
 use crate::dialect::Dialect;
 
+/// Ways around the guard that a program leaves open.
 pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::ClaudeCode => &[

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dialect::Dialect;
 
+/// A file with settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SettingsFile {
     pub base: SettingsRoot,

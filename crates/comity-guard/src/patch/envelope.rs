@@ -11,6 +11,7 @@ const UPDATE: &str = "*** Update File:";
 const MOVE: &str = "*** Move to:";
 const END_OF_FILE: &str = "*** End of File";
 
+/// The files that an `apply_patch` patch changes.
 pub fn envelope(patch: &str) -> Result<Vec<Write>, Malformed> {
     let lines: Vec<&str> = unwrapped(patch).lines().collect();
     let begin = lines.iter().position(|line| !line.trim().is_empty());

@@ -12,6 +12,7 @@ pub use unified::{Strip, unified};
 
 use crate::effects::Unknown;
 
+/// What is wrong with a patch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Malformed {
     /// From 1.

@@ -11,6 +11,7 @@ pub enum Strip {
     ToName,
 }
 
+/// The files that a unified diff changes.
 pub fn unified(patch: &str, strip: Strip) -> Result<Vec<Write>, Malformed> {
     let mut diff = UnifiedDiff { strip, writes: Vec::new(), file: PatchFile::default(), left: None };
     let mut line_number = 0;

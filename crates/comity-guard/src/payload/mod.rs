@@ -21,6 +21,7 @@ use fields::Fields;
 pub use shell::{ShellCall, is_command_alone, shell_call, starts_the_programs_shell};
 pub use tools::{ToolKind, tool};
 
+/// The moment of a hook.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HookEvent {
     /// It can still be prevented.
@@ -55,6 +56,7 @@ pub struct HookCall {
     pub effects: Effects,
 }
 
+/// A payload that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadPayload(pub String);
 

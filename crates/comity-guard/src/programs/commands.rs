@@ -9,6 +9,7 @@ use crate::limits::EFFECTS_MAX;
 use crate::shell;
 use crate::shell::syntax::{Body, Command, ListOperator, Simple};
 
+/// The commands in one command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ShellCommands {
     /// The words, if it is one plain command: nothing else runs, nothing is redirected or set, nothing needs
@@ -19,6 +20,7 @@ pub struct ShellCommands {
     pub is_all: bool,
 }
 
+/// The commands of a command line.
 pub fn commands(line: &str) -> ShellCommands {
     let place = CallDirs::default();
     let mut walk = Walk::new(&place);

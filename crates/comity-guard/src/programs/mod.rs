@@ -50,6 +50,7 @@ use crate::effects::{Effects, Unknown};
 use crate::shell;
 use feed::CommandInput;
 
+/// What a command line would do to files.
 pub fn effects(command: &str, place: &CallDirs) -> Effects {
     let mut walk = Walk::new(place);
     walk.line(command);

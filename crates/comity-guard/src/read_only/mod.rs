@@ -30,6 +30,7 @@ pub(crate) use prover::Prover;
 pub(crate) use runners::{env, timeout, xargs};
 pub(crate) use sed::{sed, sed_only_prints};
 
+/// The result of classifying a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Classification {
     /// It writes nothing, runs nothing unknown and connects to nothing.
@@ -43,6 +44,7 @@ pub enum Classification {
     },
 }
 
+/// Proves that a command line only reads, or says why that is not proven.
 pub fn classify(command: &str) -> Classification {
     match proof(command) {
         Ok(asks_git) => Classification::ReadOnly { asks_git },

@@ -16,6 +16,7 @@ use std::fmt;
 use crate::limits::{COMMAND_BYTES_MAX, NESTING_MAX};
 use syntax::{HereDocument, Redirect, Script};
 
+/// A parsed command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parsed {
     /// Its commands, up to the problem if there is one.
@@ -61,6 +62,7 @@ impl fmt::Display for ParseProblem {
 
 impl std::error::Error for ParseProblem {}
 
+/// Parses a command line.
 pub fn parse(text: &str) -> Parsed {
     if text.len() > COMMAND_BYTES_MAX {
         return Parsed { problem: Some(ParseProblem::TooLong), ..Parsed::default() };

@@ -1,5 +1,6 @@
 //! The syntax tree of a command line. Nothing in here knows any program, or what is good or bad.
 
+/// Commands in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Script {
     pub steps: Vec<Pipeline>,
@@ -26,12 +27,14 @@ pub enum ListOperator {
     Background,
 }
 
+/// One command with its redirections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Command {
     pub body: Body,
     pub redirects: Vec<Redirect>,
 }
 
+/// What a command runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
     /// A program, a builtin or a function, or only assignments.
@@ -62,18 +65,21 @@ pub enum Body {
     Arithmetic(Word),
 }
 
+/// A condition and its commands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arm {
     pub condition: Script,
     pub body: Script,
 }
 
+/// The patterns of a case, and their commands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaseArm {
     pub patterns: Vec<Word>,
     pub body: Script,
 }
 
+/// A program with its arguments.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Simple {
     /// `NAME=value` before the program.
@@ -97,6 +103,7 @@ pub struct Word {
     pub parts: Vec<Part>,
 }
 
+/// A piece of a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part {
     /// Unquoted: `*`, `?`, `[`, `{` and a leading `~` are special.
@@ -115,6 +122,7 @@ pub enum Part {
     Process(Script),
 }
 
+/// One redirection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redirect {
     pub operator: Operator,
@@ -124,6 +132,7 @@ pub struct Redirect {
     pub document: Option<usize>,
 }
 
+/// What a redirection does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operator {
     /// `<`
@@ -144,6 +153,7 @@ pub enum Operator {
     Text,
 }
 
+/// The lines of a here-document.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HereDocument {
     /// As written, without the end mark.

@@ -13,6 +13,7 @@ use crate::payload::HookEvent;
 /// The exit code that every program takes for a no.
 const BLOCKED: u8 = 2;
 
+/// The judgement on a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It may run; the model gets this as additional context.

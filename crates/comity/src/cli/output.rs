@@ -10,11 +10,9 @@ use comity_wire::Fault;
 use super::terminal;
 use crate::session::{ServerAnswer, SessionError};
 
-/// For a fault.
 pub(crate) const FAULT: u8 = 1;
-/// For a usage error.
+/// The command was not understood.
 pub(crate) const USAGE: u8 = 2;
-/// For a refusal.
 pub(crate) const REFUSED: u8 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

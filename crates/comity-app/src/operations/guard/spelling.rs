@@ -63,7 +63,7 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 enum Homes<'a> {
-    /// The system's.
+    /// From the system's list of users.
     System,
     /// A test's: the user's own, and a list of users.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests say where users live"))]

@@ -14,6 +14,7 @@ use crate::worktree::commit::CommitId;
 use crate::worktree::failure::{FailureKind, WorktreeError};
 use crate::worktree::names::Branch;
 
+/// A merge that was planned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MergePlan {
     pub source: Branch,
@@ -30,6 +31,7 @@ pub struct MergePlan {
     pub(super) outcome: MergeOutcome,
 }
 
+/// A path that a merge changes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MergeChange {
     Added(PathBuf),

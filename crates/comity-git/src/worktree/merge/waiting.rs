@@ -11,6 +11,7 @@ use crate::worktree::Driver;
 use crate::worktree::failure::WorktreeError;
 use crate::worktree::names::Branch;
 
+/// A merge that waits to be taken.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitingMerge {
     /// The branch that it is for.

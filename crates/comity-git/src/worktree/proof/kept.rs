@@ -5,6 +5,7 @@ use std::fmt;
 /// Examples that are named.
 const SHOWN_MAX: usize = 5;
 
+/// One reason to keep a worktree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeepReason {
     pub why: KeepCause,
@@ -56,6 +57,7 @@ impl KeepReason {
         KeepReason::new(why, [what])
     }
 
+    /// The reason that something could not be found out.
     pub fn unknown(problem: impl fmt::Display) -> KeepReason {
         KeepReason::one(KeepCause::Unknown, problem.to_string())
     }
