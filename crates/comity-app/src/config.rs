@@ -291,7 +291,7 @@ impl Config {
         self.worktree.trash_days.unwrap_or(days)
     }
 
-    pub fn trash_kept_for(&self) -> Duration {
+    pub(crate) fn trash_kept_for(&self) -> Duration {
         Duration::from_secs(self.trash_days() * DAY_SECONDS)
     }
 }

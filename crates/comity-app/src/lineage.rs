@@ -103,7 +103,7 @@ impl Lineage {
 
     /// Whether the process is the shell of the caller's terminal, hosts terminals, or is beyond that: the person's
     /// own.
-    pub fn is_persons_own(&self, pid: u32) -> bool {
+    pub(crate) fn is_persons_own(&self, pid: u32) -> bool {
         let is_shell = |link: &LineageProcess| link.leads_terminal() && link.is_wrapper();
         let first = self.links.iter().position(|link| is_shell(link) || is_host(link));
         let at = self.links.iter().position(|link| link.process.pid == pid);
@@ -135,11 +135,11 @@ impl LineageProcess {
     }
 
     /// Whether it leads a terminal's session: usually the shell that a person types into.
-    pub fn leads_terminal(&self) -> bool {
+    pub(crate) fn leads_terminal(&self) -> bool {
         self.terminal != 0 && self.session == self.process.pid
     }
 
-    pub fn terminal_name(&self) -> Option<String> {
+    pub(crate) fn terminal_name(&self) -> Option<String> {
         let (major, minor) = device(self.terminal);
         match major {
             0 => None,

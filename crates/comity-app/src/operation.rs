@@ -8,12 +8,12 @@ use comity_core::agents::Process;
 use comity_core::mail::Receipt;
 use comity_core::people::{Asker, Origin, PersonRefusal, Proof};
 use comity_core::{Key, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
+pub(crate) use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+pub(crate) use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::application::Application;
+pub(crate) use crate::application::Application;
 use crate::identity::{Identity, IdentityDoubt, WayIn};
 use crate::lineage::Lineage;
 pub use crate::plan::Plan;
@@ -254,7 +254,7 @@ impl Caller {
     }
 
     /// How it becomes known, if it is nobody.
-    pub fn way_in(&self) -> Option<WayIn> {
+    pub(crate) fn way_in(&self) -> Option<WayIn> {
         self.doubt.as_ref()?.way_in
     }
 

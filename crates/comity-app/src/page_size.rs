@@ -20,7 +20,7 @@ pub fn of(value: &impl Serialize) -> usize {
 }
 
 /// The size of a record, roughly: the kinds that come with every command are not measured.
-pub fn of_record(record: &Record) -> usize {
+pub(crate) fn of_record(record: &Record) -> usize {
     match &record.event {
         Event::Lock(LockEvent::Acquired { .. })
         | Event::Lock(LockEvent::Renewed { .. })

@@ -70,7 +70,7 @@ impl<Output: 'static> Plan<Output> {
     }
 
     /// The same, but making the answer may take long.
-    pub fn change_then(
+    pub(crate) fn change_then(
         asks: Vec<Ask>,
         go_on: impl FnOnce(&Application, &[Event]) -> Result<Output, Failure> + Send + 'static,
     ) -> Plan<Output> {

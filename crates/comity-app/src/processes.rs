@@ -87,7 +87,7 @@ pub fn group(link: &LineageProcess) -> Option<String> {
 }
 
 /// As the system writes it.
-pub fn control_group(pid: u32) -> Option<String> {
+pub(crate) fn control_group(pid: u32) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn mark_of(pid: u32) -> Option<ProcessMark> {
 
 /// A limit that looks like a mark though nobody here has set it: a mark below could not be told from it.
 #[cfg(target_os = "linux")]
-pub fn limit_like_a_mark(pid: u32) -> Option<u64> {
+pub(crate) fn limit_like_a_mark(pid: u32) -> Option<u64> {
     limit_of(pid).filter(|hard| *hard < ProcessMark::Agent as u64)
 }
 
@@ -175,13 +175,13 @@ pub fn mark_one(_: u32, _: ProcessMark) {}
 
 /// Elsewhere there are no marks.
 #[cfg(not(target_os = "linux"))]
-pub fn mark_of(_: u32) -> Option<ProcessMark> {
+pub(crate) fn mark_of(_: u32) -> Option<ProcessMark> {
     None
 }
 
 /// Elsewhere there are no marks.
 #[cfg(not(target_os = "linux"))]
-pub fn limit_like_a_mark(_: u32) -> Option<u64> {
+pub(crate) fn limit_like_a_mark(_: u32) -> Option<u64> {
     None
 }
 

@@ -47,7 +47,7 @@ pub fn hash(token: &str) -> TokenHash {
 }
 
 /// The id and token that this server always gives an ask with this key.
-pub fn derived(secret: &[u8; 32], who: Principal, key: &str) -> (AgentId, Token) {
+pub(crate) fn derived(secret: &[u8; 32], who: Principal, key: &str) -> (AgentId, Token) {
     let derive = |what: &str| {
         let mut hasher = blake3::Hasher::new_keyed(secret);
         for part in [what, &who.to_string(), key] {

@@ -203,7 +203,7 @@ impl Agents {
     }
 
     /// Whether there is room for one more.
-    pub fn may_join(&self) -> bool {
+    pub(crate) fn may_join(&self) -> bool {
         self.limit.max().is_none_or(|max| self.live_names.len() < max)
     }
 
@@ -241,7 +241,7 @@ impl Agents {
     }
 
     /// The agent and all its descendants, topmost first; a cycle of parents ends the walk.
-    pub fn with_descendants(&self, top: AgentId) -> Vec<AgentId> {
+    pub(crate) fn with_descendants(&self, top: AgentId) -> Vec<AgentId> {
         let mut family = vec![top];
         let mut seen = BTreeSet::from([top]);
         let mut next = 0;

@@ -61,7 +61,7 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
 }
 
 /// Text that a page chose, for a line of ours: it is marked as the page's, and cannot end the mark.
-pub fn of_page(text: &str) -> String {
+pub(crate) fn of_page(text: &str) -> String {
     format!("<page {}>", quoted(text))
 }
 

@@ -168,7 +168,7 @@ pub struct People {
 }
 
 impl Proof {
-    pub fn is_presence(&self) -> bool {
+    pub(crate) fn is_presence(&self) -> bool {
         match self {
             Proof::Terminal | Proof::Login | Proof::Token(_) => true,
             Proof::Lineage { .. } => false,

@@ -89,7 +89,7 @@ pub struct RunSpec {
     pub staffed: bool,
 }
 
-/// The program of a run.
+/// What is started.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunProgram {
@@ -134,7 +134,7 @@ pub enum Reached {
     Attached,
 }
 
-/// The state of a run.
+/// Where a run is in its life cycle.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {

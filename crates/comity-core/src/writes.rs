@@ -54,7 +54,7 @@ fn is_none(count: &usize) -> bool {
 
 impl UnlockedWrite {
     /// The likely author: the only agent that may have written it.
-    pub fn likely_author(&self) -> Option<AgentId> {
+    pub(crate) fn likely_author(&self) -> Option<AgentId> {
         match self.candidates[..] {
             [author] => Some(author),
             _ => None,

@@ -8,10 +8,7 @@ use crate::context::{ClientInfo, DISCOVER, RequestContext};
 use crate::message::{ClientRequest, ProgressToken, render_result};
 use crate::refusal::{Code, RpcError, quote};
 use crate::resource::{Prompt, Resource};
-use crate::results::{
-    CallFinished, Capabilities, Discovered, Initialized, Pong, PromptGot, PromptList, ResourceList,
-    ResourceRead, Stamp, TemplateList, ToolList,
-};
+use crate::results::{Cacheable, CallFinished, Capabilities, Discovered, Initialized, Pong, Stamp, ToolList};
 use crate::tool::{Call, CallTicket, ToolOutcome};
 use crate::version::Version;
 
@@ -89,7 +86,7 @@ impl McpServer {
     pub fn finish(&self, ticket: &CallTicket, outcome: &ToolOutcome) -> String {
         let stamp = Stamp::of(ticket.version, &self.info);
         match ticket.resource {
-            Some(uri) => render_result(&ticket.id, &ResourceRead::new(uri, &outcome.text, stamp)),
+            Some(uri) => render_result(&ticket.id, &Cacheable::contents(uri, &outcome.text, stamp)),
             None => render_result(&ticket.id, &CallFinished::new(outcome, stamp)),
         }
     }
@@ -121,16 +118,16 @@ impl McpServer {
                 Ok(RequestResult::Reply(render_result(id, &list)))
             }
             "resources/list" => {
-                let list = ResourceList::new(&self.resources, Stamp::of(version, &self.info));
+                let list = Cacheable::resources(&self.resources, Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &list)))
             }
             "resources/templates/list" => {
-                let list = TemplateList::new(Stamp::of(version, &self.info));
+                let list = Cacheable::templates(Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &list)))
             }
             "resources/read" => self.read(request, context).map(RequestResult::Call),
             "prompts/list" => {
-                let list = PromptList::new(&self.prompts, Stamp::of(version, &self.info));
+                let list = Cacheable::prompts(&self.prompts, Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &list)))
             }
             "prompts/get" => {
@@ -141,7 +138,7 @@ impl McpServer {
                         format!("there is no prompt {}", quote(name)),
                     ));
                 };
-                let got = PromptGot::new(prompt, Stamp::of(version, &self.info));
+                let got = Cacheable::prompt(prompt, Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &got)))
             }
             "tools/call" => self.call(request, context).map(RequestResult::Call),

@@ -52,7 +52,7 @@ impl Version {
     }
 
     /// Whether requests of this version are self-contained, without a handshake.
-    pub fn is_stateless(self) -> bool {
+    pub(crate) fn is_stateless(self) -> bool {
         self >= Version::V2026_07_28
     }
 

@@ -131,7 +131,7 @@ mod tests {
         assert!(matches!(cell.find(AT_ONCE, |_| true), CellContent::Busy));
         assert_eq!(first.made(7), Some(7));
         assert!(matches!(cell.find(AT_ONCE, |_| true), CellContent::There(7)));
-        // What is not good any more is made anew, and who fails leaves the place to others.
+        // Contents that are no longer good are made again; whoever fails leaves that to others.
         assert!(matches!(cell.find(AT_ONCE, |_| false), CellContent::Missing(_)));
         assert_eq!(making(&cell).made(8), Some(8));
     }

@@ -132,7 +132,7 @@ impl Engine {
     }
 
     /// Agents with a call that runs outside of the engine are alive, however long it takes.
-    pub fn ask_who_is_at_work(&self, is_at_work: impl Fn(AgentId) -> bool + Send + Sync + 'static) {
+    pub(crate) fn ask_who_is_at_work(&self, is_at_work: impl Fn(AgentId) -> bool + Send + Sync + 'static) {
         let _ = self.0.is_at_work.set(Box::new(is_at_work));
     }
 
@@ -184,7 +184,7 @@ impl Engine {
     }
 
     /// Adds a job that is decided once there is something for it, or its time is up.
-    pub fn submit_when(&self, mut job: Job, when: When) {
+    pub(crate) fn submit_when(&self, mut job: Job, when: When) {
         let id = self.0.parked.number();
         job.reply_to.parked(WaitPlace::Parked(id));
         self.0.parked.insert(id, job, when);
@@ -249,7 +249,11 @@ impl Engine {
     }
 
     /// The same with several asks; if one is refused the rest is not asked.
-    pub fn ask_all(&self, who: impl Into<comity_core::Asker>, asks: Vec<Ask>) -> Result<Vec<Event>, Failed> {
+    pub(crate) fn ask_all(
+        &self,
+        who: impl Into<comity_core::Asker>,
+        asks: Vec<Ask>,
+    ) -> Result<Vec<Event>, Failed> {
         self.ask_with_key(who, asks, None)
     }
 

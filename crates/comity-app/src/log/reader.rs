@@ -65,7 +65,7 @@ impl LogReader {
     }
 
     /// The size of the write-ahead log.
-    pub fn backlog_bytes(&self) -> u64 {
+    pub(crate) fn backlog_bytes(&self) -> u64 {
         backlog_bytes(&self.home)
     }
 
@@ -151,7 +151,7 @@ impl LogReader {
     }
 
     /// Visits the unsealed records, as they are stored.
-    pub fn visit_hot(
+    pub(crate) fn visit_hot(
         &self,
         after: u64,
         limit: usize,

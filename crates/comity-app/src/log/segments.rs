@@ -185,7 +185,7 @@ impl Segments {
     }
 
     /// The newest sealed world that is not after `seq`.
-    pub fn world_at_or_before(&self, seq: u64, patience: Timeouts) -> Result<(World, Chain), String> {
+    pub(crate) fn world_at_or_before(&self, seq: u64, patience: Timeouts) -> Result<(World, Chain), String> {
         match self.worlds()?.into_iter().rev().find(|end| *end <= seq) {
             None => Ok((World::new(patience), Chain::default())),
             Some(end) => self.world(end, patience),

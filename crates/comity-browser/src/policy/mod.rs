@@ -85,7 +85,7 @@ impl Policy {
     }
 
     /// Whether any host is forbidden, so that requests have to be checked.
-    pub fn limits_hosts(&self) -> bool {
+    pub(crate) fn limits_hosts(&self) -> bool {
         !self.allow.is_empty() || !self.deny.is_empty() || self.loopback == Loopback::ByRule
     }
 

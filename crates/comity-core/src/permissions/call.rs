@@ -87,7 +87,7 @@ const PROTECTED: [&str; 12] = [
 
 impl ToolCall {
     /// Whether it only edits files of its project, none of which decides what agents may do.
-    pub fn is_plain_edit(&self) -> bool {
+    pub(crate) fn is_plain_edit(&self) -> bool {
         let is_own = |file: &ProjectFile| Some(file.project) == self.project && !is_protected(&file.path);
         self.class == ToolClass::Edit
             && self.is_all

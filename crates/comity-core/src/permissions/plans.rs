@@ -29,7 +29,7 @@ pub struct SubmittedPlan {
     pub state: PlanState,
 }
 
-/// The state of a plan.
+/// Where a plan is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlanState {
@@ -51,7 +51,7 @@ pub enum PlanState {
     },
 }
 
-/// The answer to a plan.
+/// What is said to a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlanAnswer {
     Approve { mode: Mode, feedback: Option<Box<str>> },

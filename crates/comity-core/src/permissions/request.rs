@@ -42,7 +42,7 @@ pub enum AnswerDelivery {
     Told,
 }
 
-/// The state of a request.
+/// Where a request is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RequestState {

@@ -31,7 +31,7 @@ pub(crate) struct NamedContext {
 
 impl Pool {
     /// The creator of a context, while something is in it.
-    pub fn maker_of(&self, context: &str) -> Option<Principal> {
+    pub(crate) fn maker_of(&self, context: &str) -> Option<Principal> {
         // A context from an earlier version is known by its slots alone.
         self.contexts.get(context).map(|known| known.maker).or_else(|| {
             let is_in = |slot: &&super::Slot| {

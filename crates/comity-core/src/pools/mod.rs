@@ -42,7 +42,7 @@ pub use invariants::check;
 pub use notices::PoolTold;
 pub(crate) use queue::{cancel_wait, still_waiting, time_out};
 pub use refusal::{PoolRefusal, SlotOwner};
-pub use rights::{TabUse, check_owner, check_use, check_viewer};
+pub use rights::{TabUse, check_owner, check_use};
 pub use table::{Pool, Pools};
 use take::decide;
 pub(crate) use waits::{SlotWait, WAIT_RULES};
@@ -150,7 +150,7 @@ impl PoolKind {
         }
     }
 
-    pub fn free_verb(self) -> &'static str {
+    pub(crate) fn free_verb(self) -> &'static str {
         match self {
             PoolKind::Tabs => "close",
             PoolKind::Lease => "free",
@@ -159,7 +159,7 @@ impl PoolKind {
 }
 
 impl QueuePlace {
-    pub fn is_in_line(&self) -> bool {
+    pub(crate) fn is_in_line(&self) -> bool {
         !self.is_reserved()
     }
 

@@ -30,7 +30,7 @@ pub fn check_owner<'a>(
 }
 
 /// The slot, if `who` may look at it: also those it is shared with.
-pub fn check_viewer<'a>(
+pub(crate) fn check_viewer<'a>(
     world: &'a World,
     who: Principal,
     slot: SlotId,

@@ -32,7 +32,7 @@ impl Pool {
     }
 
     /// Those who wait and have no slot, first in line first.
-    pub fn without_slot(&self) -> impl Iterator<Item = &super::QueuePlace> {
+    pub(crate) fn without_slot(&self) -> impl Iterator<Item = &super::QueuePlace> {
         self.in_line().filter(|place| self.slots_of(place.who).next().is_none())
     }
 }

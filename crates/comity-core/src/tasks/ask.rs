@@ -53,7 +53,7 @@ pub enum TaskAsk {
     Take,
 }
 
-/// An act on a task.
+/// What can be done with a task.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TaskAct {
     /// Takes it, if it is ready and nobody has it.

@@ -133,7 +133,7 @@ pub(super) fn next_assignment(world: &World) -> Option<Vec<Event>> {
 }
 
 /// The ready task that is most worth doing for an agent that has none.
-pub fn ready_for(world: &World, agent: AgentId, project: ProjectId) -> Option<&Task> {
+pub(crate) fn ready_for(world: &World, agent: AgentId, project: ProjectId) -> Option<&Task> {
     let who = Principal::Agent(agent);
     let is_free = !world.tasks.owned_by(who).any(Task::is_taken);
     is_free.then(|| best_for(world, who, project)).flatten()

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::steer::may_steer;
 use super::{
-    Brief, BriefChange, NewTask, Readiness, Task, TaskDraft, TaskEvent, TaskRef, TaskRefusal, TaskState,
-    graph, similar,
+    Brief, BriefChange, NewTask, Task, TaskDraft, TaskEvent, TaskRef, TaskRefusal, TaskState, graph, similar,
 };
 use crate::agents::check_name;
 use crate::calls;
@@ -143,20 +142,8 @@ fn as_task(
     new: &NewTask,
     number: impl Fn(&str) -> Option<u64>,
 ) -> Task {
-    Task {
-        number: new.number,
-        project,
-        id: new.id.clone(),
-        brief: new.brief.clone(),
-        depends_on: new.depends_on.iter().filter_map(|id| number(id)).collect(),
-        creator,
-        since: world.now,
-        attempt: 1,
-        lost: 0,
-        past: Vec::new(),
-        state: TaskState::Open { claim: None },
-        standing: Readiness::default(),
-    }
+    let depends_on = new.depends_on.iter().filter_map(|id| number(id)).collect();
+    Task { depends_on, ..new.open(project, creator, world.now) }
 }
 
 fn check_count(world: &World, count: usize) -> Result<(), Refusal> {

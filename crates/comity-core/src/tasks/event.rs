@@ -1,11 +1,13 @@
 //! What happened to tasks.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Brief, Similarity, TaskRef};
+use super::{Brief, Readiness, Similarity, Task, TaskRef, TaskState};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::paths::PathPattern;
-use crate::time::Millis;
+use crate::time::{Millis, Timestamp};
 
 /// A task as declared.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -16,6 +18,26 @@ pub struct NewTask {
     pub brief: Brief,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub depends_on: Vec<Box<str>>,
+}
+
+impl NewTask {
+    /// The task, open and without what comes first.
+    pub(super) fn open(&self, project: ProjectId, creator: Principal, since: Timestamp) -> Task {
+        Task {
+            number: self.number,
+            project,
+            id: self.id.clone(),
+            brief: self.brief.clone(),
+            depends_on: BTreeSet::new(),
+            creator,
+            since,
+            attempt: 1,
+            lost: 0,
+            past: Vec::new(),
+            state: TaskState::Open { claim: None },
+            standing: Readiness::default(),
+        }
+    }
 }
 
 /// Why a task has no owner again.

@@ -30,7 +30,8 @@ use crate::time::Timestamp;
 
 use acts::decide;
 pub use ask::{BriefChange, TaskAct, TaskAsk, TaskDraft, TaskRef};
-pub use assign::{Opening, openings, ready_for};
+pub(crate) use assign::ready_for;
+pub use assign::{Opening, openings};
 pub(crate) use assign::{WAIT_RULES, given_to, in_the_way, must_be_open, without_anybody};
 pub(crate) use claim::{ended_events, unstarted_events};
 pub use event::{NewTask, ReturnCause, TaskEvent};
@@ -108,7 +109,7 @@ pub struct Task {
     pub(crate) standing: Readiness,
 }
 
-/// The state of a task.
+/// Where a task is in its life cycle.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskState {

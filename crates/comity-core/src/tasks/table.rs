@@ -89,7 +89,7 @@ impl TaskTable {
         &self.by_number
     }
 
-    pub fn open_count(&self) -> usize {
+    pub(crate) fn open_count(&self) -> usize {
         self.by_number.len() - self.ended.len()
     }
 
@@ -104,7 +104,7 @@ impl TaskTable {
     }
 
     /// Tasks that somebody has to decide about: in review, failed, or left by a worker that ended.
-    pub fn undecided(&self) -> impl Iterator<Item = &Task> {
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = &Task> {
         self.undecided.iter().filter_map(|number| self.by_number.get(number))
     }
 
@@ -353,21 +353,8 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
 }
 
 fn declared(world: &mut World, creator: Principal, project: ProjectId, new: &[NewTask]) {
-    for NewTask { number, id, brief, .. } in new {
-        world.tasks.insert(Task {
-            number: *number,
-            project,
-            id: id.clone(),
-            brief: brief.clone(),
-            depends_on: BTreeSet::new(),
-            creator,
-            since: world.now,
-            attempt: 1,
-            lost: 0,
-            past: Vec::new(),
-            state: TaskState::Open { claim: None },
-            standing: Readiness::default(),
-        });
+    for task in new {
+        world.tasks.insert(task.open(project, creator, world.now));
     }
     for task in new {
         link(&mut world.tasks, project, task.number, &task.depends_on);

@@ -68,7 +68,7 @@ impl Driver {
         Ok(entry.into())
     }
 
-    /// Undoes a removal that a crash has interrupted, so that it can begin anew; a completed one stays.
+    /// Undoes a removal that a crash has interrupted, so that it can start over; a completed one stays.
     pub fn take_back_interrupted(&self, path: &Path) -> Result<(), WorktreeError> {
         let deadline = self.deadline();
         let _turn = self.turn_at_trash(deadline)?;

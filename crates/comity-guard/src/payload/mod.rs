@@ -18,7 +18,7 @@ use crate::dialect::Dialect;
 use crate::effects::Effects;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use fields::Fields;
-pub use shell::{ShellCall, is_command_alone, shell_call, starts_the_programs_shell};
+pub use shell::{ShellCall, shell_call, starts_the_programs_shell};
 pub use tools::{ToolKind, tool};
 
 /// The moment of a hook.

@@ -60,7 +60,7 @@ pub fn shell_call(tool: &str, input: &Value) -> Option<ShellCall> {
 }
 
 /// Whether a call has a command, and no other field would change what runs.
-pub fn is_command_alone(tool: &str, input: &Value) -> bool {
+pub(crate) fn is_command_alone(tool: &str, input: &Value) -> bool {
     let Value::Object(fields) = input else { return kind(tool) == ToolKind::Shell };
     let is_words = |value: &Value| value.as_array().is_some_and(|words| words.iter().all(Value::is_string));
     let given: Vec<&String> = fields.keys().filter(|name| COMMANDS.contains(&name.as_str())).collect();

@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::agents::{AgentAsk, AgentEvent, Process, Profile};
 use comity_core::{AgentId, Ask, Event, Principal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::identity::is_agent_program;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::processes::{ProcessMark, mark, since};
 
 /// Connect a process of an agent program to its agent, registering it if it is new: what comity mcp does when it starts.

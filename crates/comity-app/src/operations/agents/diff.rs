@@ -11,12 +11,9 @@ use comity_core::tasks::{Task, TaskEvent};
 use comity_core::worktrees::Worktree;
 use comity_core::{AgentId, Event, PathPattern, Principal, ProjectId, Record, World};
 use comity_git::{BranchCommit, WorktreeFilter, branch_commits, commit_patch, dirty_worktrees};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::lock_worktrees::{may_be_in, real};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::ledger::{is_join_of, known_agent, newest_records};
 
 /// Commits that are shown.

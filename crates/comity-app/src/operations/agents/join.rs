@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::agents::{AgentAsk, Process, Profile};
 use comity_core::{Ask, Principal, Refusal, teams};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::lineage::Lineage;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::processes::{ProcessMark, mark, since};
 
 /// Register an agent and print its id and secret token. If an agent runs this, it becomes the new agent's parent.

@@ -6,11 +6,8 @@ use comity_core::activity::Activity;
 use comity_core::agents::{Agent, Life};
 use comity_core::table::table;
 use comity_core::{Millis, Principal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// List who is here, what each is for, and how many locks each holds.
 #[derive(Debug, Deserialize, JsonSchema)]

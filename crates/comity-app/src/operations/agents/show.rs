@@ -6,15 +6,12 @@ use comity_core::commits::CommitEvent;
 use comity_core::display::{counted, visible};
 use comity_core::{Event, Millis, Principal, Record};
 use comity_git::BranchCommit;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::diff::{commits_of, plain_commits, uncommitted};
 use super::{AgentView, Diff};
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::ledger::Entry;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::ledger::{is_join_of, known_agent, newest_records};
 use crate::operations::locks::LockView;
 

@@ -1,4 +1,4 @@
-//! Says why something is held up.
+//! Explains why something is held up.
 
 use std::fmt;
 
@@ -6,12 +6,9 @@ use comity_core::agents::Agent;
 use comity_core::display::visible;
 use comity_core::why::{ChainLink, WaitChain};
 use comity_core::{PathPattern, Principal, ProjectId, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::ListLocks;
 use crate::operations::tasks::TaskList;
 use crate::projects::PathBase;

@@ -13,15 +13,12 @@ use comity_git::commit::{
     CommitOutcome, CommitReport, CommitRequest, CommitScope, Committed, Confirmation, Dirty, FileChange,
     Hooks, NextCommit, NotCommitted, Patterns, SharedIndex, commit,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::again;
 use super::held::ProjectLocks;
-use crate::application::Application;
 use crate::branch_moves::{self, Moving};
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::guard::AUTO_REASON;
 use crate::operations::guard::confiner;
 use crate::operations::locks::Lock;

@@ -5,13 +5,10 @@ use std::fmt;
 use comity_core::Refusal;
 use comity_core::decisions::{DecisionId, DecisionState};
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{DecisionView, number, unknown};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::page_size::{self, PageSize};
 
 /// The default number of decisions in one answer.

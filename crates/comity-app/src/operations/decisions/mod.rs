@@ -21,10 +21,8 @@ pub use decide::Decide;
 pub use list::ListDecisions;
 pub use reject::RejectDecision;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("decision", "What was decided, and what is waiting to be confirmed")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents().also(&["decision add"]),

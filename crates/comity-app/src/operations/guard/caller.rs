@@ -109,7 +109,7 @@ fn note_session(app: &Application, agent: AgentId, session: Option<&str>) {
     };
     if is_new {
         let know = RunAsk::KnowSession { agent, session: session.into() };
-        // Without it, it starts anew.
+        // Without it, the program starts over.
         let _ = app.engine().ask(Principal::System, Ask::Run(know));
     }
 }

@@ -6,12 +6,9 @@ use comity_core::display::visible;
 use comity_core::limits::HOLDERS_SHOWN_MAX;
 use comity_core::locks::{LockMode, conflicts};
 use comity_core::{PathPattern, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::commits::Commit;
 use crate::operations::locks::{Release, keeps_out};
 use crate::projects::PathBase;

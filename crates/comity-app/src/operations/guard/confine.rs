@@ -10,13 +10,10 @@ use comity_core::permissions::mode_of;
 use comity_core::projects::Project;
 use comity_core::roles::Mode;
 use comity_core::{CaseRule, PathPattern, Principal, ProjectId, Refusal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{own, program_settings, shell};
-use crate::application::Application;
 use crate::config::ConfinePolicy;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::keeps_out;
 
 /// Others' locks in a project that a command is confined by one by one.

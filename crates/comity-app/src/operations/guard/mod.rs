@@ -43,10 +43,8 @@ pub(crate) use wait::IdleAgents;
 pub use with_git::GuardWithGit;
 pub(crate) use writes::judge_writes;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("guard", "What Comity's own programs ask")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Guard>(       "guard",         "guard tool <payload>", POST, "/api/guard")        .changes().internal().lets_in(WayIn::Join),

@@ -10,8 +10,6 @@ use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{HookCall, HookEvent};
 use comity_guard::verdict::{HookOutput, Verdict};
 use comity_guard::{Dialect, Unknown, WriteKind};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::doubts::doubts;
 use super::payload::Payload;
@@ -22,9 +20,8 @@ use super::{
     AUTO_REASON, GuardWithGit, at_work, caller, held_up, is_own_tool, knowledge, mail, own, planning,
     program_settings, with_git,
 };
-use crate::application::Application;
 use crate::catalog::name_of;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::keeps_out;
 use crate::wording::{REFUSED, Wording};
 

@@ -6,13 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use comity_core::mail::{OfferFilter, has_something};
 use comity_core::{AgentId, Ask, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::mail;
-use crate::application::Application;
 use crate::engine::When;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::mail::Inbox;
 use crate::span::Span;
 

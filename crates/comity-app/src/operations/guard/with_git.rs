@@ -8,16 +8,13 @@ use comity_core::{PathPattern, Refusal};
 use comity_git::{ChangedPath, Checkout};
 use comity_guard::payload::{HookCall, HookEvent};
 use comity_guard::{Effects, GitCommit, Write, WriteKind};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::commit;
 use super::confine::locks_of_others;
 use super::payload::Payload;
 use super::targets::{TargetSource, touches};
 use super::tool::{self, Asks, HookReply, Judged};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// How long git may take; a hook is cut off after eight seconds.
 const GIT_PATIENCE: Duration = Duration::from_secs(5);

@@ -3,15 +3,12 @@
 use std::fmt;
 
 use comity_core::{Refusal, inbox};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::InboxEntry;
 use super::shown::shown;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::inbox::ListInbox;
 
 /// Prefixes of entries that have a number of their own.

@@ -4,13 +4,10 @@ use comity_core::next_call::Argument;
 use std::fmt;
 
 use comity_core::{Principal, inbox};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::InboxEntry;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// The default.
 const SHOWN: usize = 20;

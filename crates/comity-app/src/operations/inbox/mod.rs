@@ -20,10 +20,8 @@ pub use answer::AnswerInbox;
 pub use list::ListInbox;
 pub(crate) use shown::ShownLists;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("inbox", "What is waiting for you, and how to answer it")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                             GET,  "/api/inbox").long().examples(&["inbox", "inbox p12 allow", "inbox 3 allow"]),

@@ -22,10 +22,8 @@ use crate::span::Span;
 use comity_core::Refusal;
 use comity_core::calls;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("log", "What happened")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<ReadLog>(   calls::LOG,   "log",        GET, "/api/coordination/activity").long().at_terminal(AtTerminal::ReadsPages).examples(&["log --since 10m --agent ann", "log --type lock_acquired --limit 20", "log --follow"]),

@@ -5,14 +5,11 @@ use std::fmt;
 use std::path::Path;
 
 use comity_core::{AgentId, ProjectId, Record, Refusal, event};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Moment, moment};
-use crate::application::Application;
 use crate::ledger::Entry;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::page_size::{self, PageSize};
 use crate::semaphore::{Semaphore, SemaphorePermit};
 

@@ -5,15 +5,12 @@ use std::fmt;
 use comity_core::display::counted;
 use comity_core::world::Timeouts;
 use comity_core::{Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::facts::{WorldDiff, WorldFact, facts_of, in_columns};
 use super::{Moment, moment};
-use crate::application::Application;
 use crate::clock::wall_ms as wall_now;
 use crate::ledger::date;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::LockView;
 
 /// Records that are folded at a time.

@@ -8,11 +8,8 @@ use comity_core::display::counted;
 use comity_core::event::is_housekeeping;
 use comity_core::locks::Hold;
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Records that are counted by type.
 const RECENT: u64 = 10_000;

@@ -7,12 +7,9 @@ use std::time::Duration;
 use comity_core::locks::{Hold, LockAsk, LockEvent, LockMode, LockRefusal, Wanted};
 use comity_core::{Ask, Event, Millis, PathPattern, Principal, Refusal, Timestamp, World, limits};
 use comity_git::WorktreeFilter;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{LockView, must_name_paths, stored_reason};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::permissions::submit_plan_first;
 use crate::projects::PathBase;
 use crate::span::Span;

@@ -34,10 +34,8 @@ pub use release::Release;
 pub use rescue::Rescue;
 pub use unlock::Unlock;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("lock", "Who may edit which path")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lock>(     calls::LOCK,     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded().waits().unlisted(&["with_children"]).examples(&["lock src/login.rs --reason \"fixing the login\"", "lock 'src/**/*.rs' --wait 30s"]),

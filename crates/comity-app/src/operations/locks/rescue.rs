@@ -9,15 +9,12 @@ use comity_core::locks::{Hold, Lock, LockAsk, LockEvent, ReleaseCause};
 use comity_core::projects::Project;
 use comity_core::{Ask, Event, Fence, PathPattern, Principal, ProjectId, Refusal};
 use comity_git::WorktreeFilter;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::must_name_paths;
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::engine::Failed;
 use crate::lock_worktrees::{is_in, may_be_in};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::{Adopt, ListLocks};
 use crate::planted_panic::panic_at;
 use crate::projects::PathBase;

@@ -1,15 +1,12 @@
-//! Shows for whom mail waits.
+//! Shows whose mail is waiting.
 
 use std::fmt;
 
 use comity_core::Principal;
 use comity_core::mail::may_read;
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show whose mail is waiting, how much and from whom, and which letters could not be delivered.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -15,8 +15,6 @@ use comity_core::display::{visible, visible_lines};
 use comity_core::inbox::InboxItem;
 use comity_core::mail::{Importance, MailEvent, Receipt, StoredLetter};
 use comity_core::{Event, Principal, World};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
 pub use acknowledge::AcknowledgeMail;
@@ -29,14 +27,12 @@ pub use take_over::TakeOverMail;
 
 use crate::catalog::{CatalogEntry, GET, Group, POST};
 use crate::ledger::{date, local};
-use crate::operation::{AtTerminal, HelpSection};
+use crate::operation::{AtTerminal, HelpSection, JsonSchema, Serialize};
 use crate::operations::inbox::InboxEntry;
 use crate::operations::tasks::TaskTaken;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("mail", "Letters between agents and you")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Next>(           calls::NEXT,      "next",                POST, "/api/next")          .changes().for_agents().waits().offers().under(HelpSection::GoingOn),

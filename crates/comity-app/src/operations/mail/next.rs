@@ -5,13 +5,10 @@ use comity_core::limits::{MAIL_LEASE, WAIT_MAX};
 use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::tasks::{Task, TaskAsk};
 use comity_core::{Ask, Millis, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::read::once;
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::inbox::InboxEntry;
 use crate::operations::tasks::{TaskTaken, introduced};
 use crate::projects::PathBase;

@@ -3,13 +3,10 @@
 use comity_core::limits::MAIL_LEASE;
 use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::{Ask, Event, Timestamp, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
-use crate::application::Application;
 use crate::engine::When;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::span::Span;
 
 const LIMIT_MAX: usize = 1_000;

@@ -5,12 +5,9 @@ use std::fmt;
 use comity_core::Refusal;
 use comity_core::display::{visible, visible_lines};
 use comity_core::mail::may_read;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::ledger::{date, local};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::search::{FoundLetter, LetterQuery};
 
 /// The default.

@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::people::{PersonAsk, PersonEvent};
 use comity_core::{Ask, Event, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::people::RevokeToken;
 use crate::tokens::Token;
 

@@ -1,14 +1,11 @@
-//! Allows what somebody asks for.
+//! Answers a permission request with yes.
 
 use comity_core::permissions::{Answer, KeptAnswer, Pattern, PermissionAsk, RequestId};
 use comity_core::{Ask, ContentHash, Event, Refusal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::RequestView;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::permissions::ListPermissions;
 
 /// Allow a request from an agent you lead: this exact input, once. Nobody's mode changes.

@@ -8,16 +8,13 @@ use comity_core::permissions::{
     is_answered, judge, standing,
 };
 use comity_core::{AgentId, Ask, ContentHash, Event, Millis, Principal, Refusal, World, decide, limits};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::input::Input;
 use super::reading;
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::engine::When;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::agents::Join;
 use crate::operations::mail::Next;
 use crate::span::Span;

@@ -40,14 +40,12 @@ pub use rule_add::AddRule;
 pub use rule_remove::RemoveRule;
 pub use rules::ListRules;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[
     ("permission", "Who asks for what, and the rules"),
     ("rule", "Rules that answer requests by themselves"),
     ("plan", "Plans of agents that may only read for now"),
 ];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<AskPermission>(  calls::ASK_PERMISSION,         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits().examples(&["ask Bash 'cargo test'"]),

@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::pools::{PoolAsk, PoolEvent, Take};
 use comity_core::{Ask, Event, Millis, Refusal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{LeaseView, must_be_leased, stored_reason};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::pools;
 use crate::span::Span;
 

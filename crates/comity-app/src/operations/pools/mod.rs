@@ -31,10 +31,8 @@ use super::locks::stored_reason;
 use crate::catalog::next_call;
 use crate::catalog::{CatalogEntry, GET, Group, POST};
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("lease", "Scarce things other than files")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lease>(       calls::LEASE,         "lease <pool>",         POST, "/api/leases")        .changes().waits().for_agents().unlisted(&["ttl", "reason"]).examples(&["lease gpu --ttl 30m --wait 5m", "lease run build -- cargo build --release"]),

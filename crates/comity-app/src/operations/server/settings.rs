@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::config::{Config, DEFAULTS, GivenSetting, ProjectConfig};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show the settings in force, and where each one comes from: your files, this project's, the environment, or the default.
 #[derive(Debug, Deserialize, JsonSchema)]

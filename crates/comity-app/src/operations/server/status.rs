@@ -1,16 +1,13 @@
-//! Says how the server is.
+//! Shows the server's status.
 
 use std::fmt;
 
 use comity_core::display::{counted, visible};
 use comity_core::{Principal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::branch_moves;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::agents::AgentView;
 use crate::operations::inbox::ListInbox;
 use crate::operations::ledger::ListAlerts;

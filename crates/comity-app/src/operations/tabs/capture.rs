@@ -7,13 +7,10 @@ use std::time::Instant;
 use comity_browser::{Area, Format, ScreenshotOptions};
 use comity_core::Refusal;
 use comity_core::pools::SlotId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use, target};
-use crate::application::Application;
 use crate::browser::make_screenshots_dir;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Of 100.
 const QUALITY: u8 = 60;

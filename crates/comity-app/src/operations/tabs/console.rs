@@ -2,13 +2,9 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{TabCommand, Use};
-use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// The default.
 const LIMIT: usize = 50;

@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId};
 use comity_core::{Ask, Event, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TabCommand, TabMoved, Use, somebody, stored};
-use crate::application::Application;
 use crate::browser::in_words;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// How long the browser may take to say which pages can reach each other.
 const REACH: Duration = Duration::from_secs(10);

@@ -35,13 +35,10 @@ use comity_browser::{Acted, BrowserError, ElementTarget, Tab};
 use comity_core::calls;
 use comity_core::pools::{SlotId, TabUse as Use, check_owner, check_use};
 use comity_core::{Principal, Refusal, World};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::application::Application;
 use crate::browser::{failure, in_a_line, in_words, quote};
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure};
+use crate::operation::{Application, Caller, Failure, JsonSchema, Serialize};
 
 use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 pub use admit::AdmitToContext;
@@ -70,10 +67,8 @@ pub use type_into::TypeIntoTab;
 pub use unshare::UnshareTab;
 pub use wait_for::WaitForTab;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("tab", "Tabs of the shared browser")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<OpenTab>(        calls::TAB_OPEN,       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window").waits().structured().examples(&["tab open http://localhost:3000"]),

@@ -3,13 +3,10 @@
 use std::fmt;
 
 use comity_browser::RequestOutcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use};
-use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// From this status on a request has failed.
 const FAILED_FROM: u16 = 400;

@@ -7,14 +7,11 @@ use comity_browser::{BrowserError, Until};
 use comity_core::pools::{FreeCause, Loss, PoolAsk, PoolEvent, SlotId, Take, check_context};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Millis, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::timeout;
-use crate::application::Application;
 use crate::browser::{TABS, failure, in_a_line, label, quote, told};
 use crate::engine::Failed;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::span::Span;
 
 const CONTEXT_CHARS_MAX: usize = 64;

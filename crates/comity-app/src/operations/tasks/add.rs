@@ -5,12 +5,9 @@ use std::fmt;
 use comity_core::Refusal;
 use comity_core::redact::redact;
 use comity_core::tasks::{Brief, Priority, TaskAsk, TaskDraft};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TaskView, advisories, declared, introduced};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::projects::PathBase;
 
 /// Add a task, for a free agent of its role once everything before it is done.

@@ -1,4 +1,4 @@
-//! Takes a task.
+//! Claims a task.
 
 use std::fmt;
 
@@ -6,14 +6,11 @@ use comity_core::limits::WAIT_MAX;
 use comity_core::notices::{Notice, NoticeKind};
 use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskTold};
 use comity_core::{Event, Millis, Principal, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{advisories, introduced, prompt};
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::engine::When;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::span::Span;
 
 /// Claim a task, or the one most worth doing for you; with wait, as soon as there is one.

@@ -6,11 +6,8 @@ use std::fmt;
 use comity_core::display::visible;
 use comity_core::tasks::Task;
 use comity_core::{ProjectId, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Lines of one drawing.
 const LINES_MAX: usize = 1_000;

@@ -58,10 +58,8 @@ use crate::catalog::{CatalogEntry, GET, Group, POST};
 use crate::operation::{Caller, Failure, Plan};
 use crate::projects::PathBase;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("task", "What there is to do")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<TaskAdd>(     "task_add",            "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]).also(&["task create", "task new"]).examples(&["task add \"Write the parser\" --files src/parser.rs", "task add \"Test it\" --depends-on parser --role qa"]),

@@ -3,14 +3,11 @@
 use comity_core::redact::redact;
 use comity_core::tasks::{BriefChange, Task, TaskAct, TaskAsk, TaskRef, TaskState};
 use comity_core::{Ask, Refusal};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::list::owner;
 use super::start::start;
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Change a task: status, owner, title, files or what comes first.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,13 +5,10 @@ use std::fmt;
 
 use comity_core::display::visible;
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::TeamView;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::teams::CreateTeam;
 
 /// List the teams, who leads them and who is in them.

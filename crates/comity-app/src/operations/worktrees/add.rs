@@ -8,13 +8,10 @@ use comity_core::{Ask, Event, Principal, Refusal, World};
 use comity_git::worktree::{
     Branch, Driver, FailureKind, InnerPath, MadeWorktree, NewWorktree, Reserved, Setup, Slug, WorktreeError,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{ask, failure};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::guard::confiner;
 use crate::operations::locks::Lock;
 use crate::planted_panic::panic_at;

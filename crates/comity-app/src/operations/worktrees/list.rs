@@ -7,14 +7,11 @@ use comity_core::display::visible;
 use comity_core::next_call::Argument;
 use comity_core::{Principal, ProjectId, Refusal};
 use comity_git::worktree::{Driver, Slug};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::failure;
 use super::restore::forget_restored;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::worktrees::{WorktreeAdd, WorktreeRestore};
 use crate::projects::in_project;
 

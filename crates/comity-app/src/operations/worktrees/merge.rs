@@ -9,14 +9,11 @@ use comity_core::next_call::Argument;
 use comity_core::worktrees::{Worktree, WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Refusal};
 use comity_git::worktree::{Branch, CommitId, Driver, FailureKind, MergePlan, Merged, Person};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{ask, failure, meant, scope};
-use crate::application::Application;
 use crate::branch_moves::{self, Moving};
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::commits::{Commit, files as count, signed};
 use crate::projects::PathBase;
 

@@ -26,10 +26,8 @@ pub use merge::WorktreeMerge;
 pub use remove::WorktreeRemove;
 pub use restore::WorktreeRestore;
 
-/// What commands with the same first word are about.
 pub(crate) const GROUPS: &[Group] = &[("worktree", "A copy of the repository for one agent")];
 
-/// In the order of help texts.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<WorktreeAdd>(    calls::WORKTREE_ADD,     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().long().writes_files().unlisted(&["branch"]).also(&["worktree create"]).examples(&["worktree add login"]),

@@ -4,13 +4,10 @@ use std::fmt;
 
 use comity_core::worktrees::{WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{failure, meant};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::worktrees::WorktreeRestore;
 use crate::planted_panic::panic_at;
 use crate::projects::PathBase;

@@ -7,14 +7,11 @@ use std::path::Path;
 use comity_core::worktrees::{WorktreeAsk, WorktreeInfo};
 use comity_core::{Ask, ProjectId, Refusal};
 use comity_git::worktree::Driver;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::add::made_before;
 use super::{ask_with_key, failure};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::worktrees::ListWorktrees;
 use crate::planted_panic::panic_at;
 
