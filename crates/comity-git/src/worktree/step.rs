@@ -34,4 +34,8 @@ pub enum WorktreeStep {
     RefsBack,
     /// Everything is back, and that is recorded.
     BroughtBack,
+    /// An entry of the trash that has nothing in it any more is hidden.
+    Hidden,
+    /// What was written down about it is gone, too.
+    Unwritten,
 }
