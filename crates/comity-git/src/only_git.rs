@@ -1,7 +1,7 @@
-//! Keeps git from running any program but itself, whatever a repository's settings say by then.
+//! Keeps git from running any program but itself, whatever the repository's settings say by then.
 //!
-//! The settings that would make it run one are switched off for each call. But they are the repository's, and whoever writes
-//! to them may do so after they were read. The kernel knows no such moment. Where it has no Landlock, or git is a script, the
+//! Settings that would make it run one are switched off for each call, but whoever writes the repository's settings
+//! may do so after they were read. The kernel leaves no such gap. Without Landlock, or if git is a script, the
 //! settings have to do.
 
 use std::fs::File;
@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::OnceLock;
 
-/// The version of the kernel's interface that lets files be moved between directories.
+/// The first version of Landlock that allows moving files between directories.
 const VERSION_MIN: i64 = 2;
 const VERSION: u32 = 1;
 const PATH_BENEATH: u32 = 1;
 const EXECUTE: u64 = 1;
 const REFER: u64 = 1 << 13;
-/// What merges nothing: see the settings for drivers of merges.
+/// A merge driver that merges nothing: see the settings for merge drivers.
 const FALSE: &str = "false";
-/// Bytes of a program that are looked at for what loads it.
+/// Bytes of a program that are searched for its loader.
 const HEAD_BYTES: usize = 65_536;
 
-/// Starts git such that it and all that it starts can run nothing but git.
+/// Starts git so that it and everything that it starts can run nothing but git.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
     let Some(rules) = rules() else { return command.spawn() };
     // The kernel restricts a thread, and what it starts. This one ends right after.
@@ -37,7 +37,7 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
     })
 }
 
-/// What may be run, as it is now: git may have been replaced since the last time.
+/// What may be run now: git may have been replaced since the last time.
 pub(crate) fn rules() -> Option<OwnedFd> {
     static IS_KNOWN: OnceLock<bool> = OnceLock::new();
     if !IS_KNOWN.get_or_init(|| version() >= VERSION_MIN) {
@@ -57,7 +57,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
-/// The directory in which git keeps its programs.
+/// Git's directory of subcommands.
 fn own_programs() -> Option<PathBuf> {
     static DIR: OnceLock<Option<PathBuf>> = OnceLock::new();
     let ask = || {
@@ -67,8 +67,8 @@ fn own_programs() -> Option<PathBuf> {
     DIR.get_or_init(ask).clone()
 }
 
-/// What the kernel runs to load a program: nothing for one that is complete by itself. Of something else than a program
-/// for the kernel, such as a script, nothing is known.
+/// The loader of a program; the inner `None` for a static one, the outer if it is no native program, such as a
+/// script.
 fn loader(program: &Path) -> Option<Option<PathBuf>> {
     const LOADER: u32 = 3;
     let mut head = Vec::new();

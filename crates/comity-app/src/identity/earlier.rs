@@ -1,4 +1,4 @@
-//! Those that were here before: whose place a newcomer takes, and whose program asks after its end.
+//! Predecessors: whose place a new agent takes, and whose program asks after its end.
 
 use comity_core::agents::Agent;
 use comity_core::permissions::mode_of;
@@ -10,8 +10,8 @@ use crate::operation::Caller;
 use crate::processes;
 
 impl Application {
-    /// The agent whose place a newcomer takes: the newest one in its lineage that has ended; else, for somebody unproven
-    /// that an agent has started or may have, the one that may do least.
+    /// The agent whose place a new one takes: the newest ended one in its lineage; otherwise, for an unproven caller
+    /// that an agent has or may have started, the one with the fewest rights.
     pub(crate) fn predecessor(&self, caller: &Caller) -> Option<AgentId> {
         let lineage = caller.lineage.as_deref()?;
         let world = self.engine().world();
@@ -29,14 +29,14 @@ impl Application {
         is_lost.then(|| world.agents.live().min_by_key(may)).flatten().map(|agent| agent.id)
     }
 
-    /// The session that a newcomer may go on with. What an agent has started knows the sessions of others, which are no
-    /// secrets, and goes on with none: its program is known by its process.
+    /// The session that a new agent may continue. What an agent has started knows others' sessions, which are no
+    /// secrets, and may continue none: its program is known by its process.
     pub(crate) fn own_session<'a>(&self, caller: &Caller, session: Option<&'a str>) -> Option<&'a str> {
         let mut links = caller.lineage.as_deref().into_iter().flat_map(|lineage| &lineage.links);
         session.filter(|_| !links.any(|link| processes::is_marked(link.process.pid)))
     }
 
-    /// That the very program of an agent that has ended is in the lineage, if it is: it may begin again.
+    /// The name of an ended agent whose own program is in the lineage, if there is one: it may join again.
     pub(super) fn ended_in(&self, lineage: &Lineage) -> Option<String> {
         let world = self.engine().world();
         let ended = world.agents.iter().filter(|agent| !agent.is_live());

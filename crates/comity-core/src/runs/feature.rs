@@ -1,4 +1,4 @@
-//! What can be asked about runs, and what can happen to them.
+//! Asks and events of runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,38 +17,66 @@ use crate::sentence::Telling;
 use crate::time::Millis;
 use crate::world::World;
 
-/// What can be asked about runs.
+/// Asks about runs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RunAsk {
-    /// Wants a program to run.
-    Want { spec: Box<RunSpec> },
-    /// Wants a leader and its workers.
-    WantTeam { leader: Box<RunSpec>, workers: Vec<RunSpec> },
-    /// Wants programs for ready tasks that nobody is free for, and ends those that are idle.
-    Staff { staffing: Staffing },
-    /// Registers the agent that the program is going to be.
+    Want {
+        spec: Box<RunSpec>,
+    },
+    WantTeam {
+        leader: Box<RunSpec>,
+        workers: Vec<RunSpec>,
+    },
+    /// Starts programs for ready tasks that nobody is free for, and ends those that are idle.
+    Staff {
+        staffing: Staffing,
+    },
+    /// Registers the agent of a program that is about to start.
     Start {
         run: RunId,
         agent: AgentId,
-        /// The hash of the agent's token.
         token: TokenHash,
     },
-    /// Tells that the program runs.
-    Started { run: RunId, agent: AgentId, process: Process },
-    /// Tells that the program has ended, and that nothing of it is left.
-    Exited { run: RunId, agent: AgentId, exit: RunExit },
-    /// Tells that a run ended with its server.
-    Interrupt { run: RunId },
-    /// Ends the program, for good or to start it anew.
-    End { run: RunId, force: bool, again: bool },
-    /// Starts a program again that is interrupted or over.
-    Resume { run: RunId },
-    /// Reaches into a program that runs.
-    Reach { run: RunId, how: Reached },
-    /// Takes note of one that was given up.
-    Note { run: RunId },
-    /// Tells what its client calls its conversation.
-    KnowSession { agent: AgentId, session: Box<str> },
+    /// Records that the program runs.
+    Started {
+        run: RunId,
+        agent: AgentId,
+        process: Process,
+    },
+    /// Records that the program has ended, and nothing of it is left.
+    Exited {
+        run: RunId,
+        agent: AgentId,
+        exit: RunExit,
+    },
+    /// Records that a run ended with its server.
+    Interrupt {
+        run: RunId,
+    },
+    /// Ends the program, for good or to start it again.
+    End {
+        run: RunId,
+        force: bool,
+        again: bool,
+    },
+    /// Starts an interrupted or finished program again.
+    Resume {
+        run: RunId,
+    },
+    /// Records that somebody interrupted or attached to the program.
+    Reach {
+        run: RunId,
+        how: Reached,
+    },
+    /// Acknowledges that a run was given up.
+    Note {
+        run: RunId,
+    },
+    /// Records its client's name for the conversation.
+    KnowSession {
+        agent: AgentId,
+        session: Box<str>,
+    },
 }
 
 /// What happened to runs.
@@ -59,11 +87,10 @@ pub enum RunEvent {
         run: RunId,
         spec: Box<RunSpec>,
     },
-    /// An agent was registered for it.
     Starting {
         run: RunId,
         agent: AgentId,
-        /// Whether its program crashed before.
+        /// Whether it follows a crash.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         again: bool,
     },
@@ -79,17 +106,15 @@ pub enum RunEvent {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         again: bool,
     },
-    /// Its program has ended; what comes of that follows.
+    /// Its program has ended; what becomes of the run follows.
     Exited {
         run: RunId,
         agent: AgentId,
         exit: RunExit,
     },
-    /// Its program is started again after this long.
     Retried {
         run: RunId,
         after: Millis,
-        /// Whether that is for a crash.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         crashed: bool,
     },
@@ -108,11 +133,11 @@ pub enum RunEvent {
         run: RunId,
         how: RunEnd,
     },
-    /// Somebody has taken note of its end.
+    /// Somebody acknowledged its end.
     Noted {
         run: RunId,
     },
-    /// Its client has a conversation that it can go on with.
+    /// Its client has a conversation that it can continue.
     SessionKnown {
         run: RunId,
         session: Box<str>,

@@ -1,4 +1,4 @@
-//! What is noted of a run besides its life: its client's conversation, and that somebody knows of its end.
+//! Side notes on a run: its client's conversation, and that somebody acknowledged its end.
 
 use super::rules::{known, may_steer};
 use super::{AgentRun, RunEvent, RunId};
@@ -9,7 +9,6 @@ use crate::limits::PROFILE_BYTES_MAX;
 use crate::refusal::Refusal;
 use crate::world::World;
 
-/// Takes note of a run that was given up.
 pub(super) fn note(world: &World, who: Principal, run: RunId) -> Result<Vec<Event>, Refusal> {
     let run = known(world, run)?;
     may_steer(world, who, run)?;
@@ -17,7 +16,7 @@ pub(super) fn note(world: &World, who: Principal, run: RunId) -> Result<Vec<Even
     Ok(is_open.then_some(Event::Run(RunEvent::Noted { run: run.id })).into_iter().collect())
 }
 
-/// The conversation of the client in a run, as its hook tells.
+/// Records the conversation of a run's client, as its hook reports it.
 pub(super) fn know_session(
     world: &World,
     who: Principal,

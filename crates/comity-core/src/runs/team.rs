@@ -1,4 +1,4 @@
-//! A leader and its workers, wanted at once.
+//! A leader and its workers, started together.
 
 use std::collections::BTreeSet;
 
@@ -36,13 +36,13 @@ pub(super) fn want(
         .collect())
 }
 
-/// What an agent that Comity has started wants is led by its run: it comes back with that.
+/// What an agent in a run starts is led by that run, and comes back with it.
 pub(super) fn led_by_run_of(world: &World, who: Principal, spec: &RunSpec) -> RunSpec {
     let run = who.agent().and_then(|agent| world.runs.of(agent));
     RunSpec { leader: run.map(|run| run.id), ..spec.clone() }
 }
 
-/// Who decides what becomes of a run that was given up.
+/// Who decides about a run that was given up.
 pub(crate) fn answers_for(world: &World, run: &AgentRun) -> Principal {
     let above = above(world, run).filter(|above| match above {
         Principal::Agent(agent) => world.agents.living(*agent).is_ok(),
@@ -51,7 +51,7 @@ pub(crate) fn answers_for(world: &World, run: &AgentRun) -> Principal {
     above.unwrap_or(Principal::Human)
 }
 
-/// Who is above the agent of a run: whoever wanted it, or its leader's agent, if that runs.
+/// Who is above a run's agent: whoever wanted it, or its leader's agent, if that runs.
 pub(super) fn above(world: &World, run: &AgentRun) -> Option<Principal> {
     let Some(leader) = run.spec.leader else { return Some(run.by) };
     match world.runs.get(leader)?.state {
@@ -66,7 +66,7 @@ pub(super) fn above(world: &World, run: &AgentRun) -> Option<Principal> {
     }
 }
 
-/// Whether its leader's run is over, so that it is led by nobody any more.
+/// Whether its leader's run is over, so that nobody leads it any more.
 pub(super) fn is_left(world: &World, run: &AgentRun) -> bool {
     match run.spec.leader {
         Some(leader) => world.runs.get(leader).is_none_or(AgentRun::is_over),
@@ -74,7 +74,7 @@ pub(super) fn is_left(world: &World, run: &AgentRun) -> bool {
     }
 }
 
-/// Whether its agent ended because its leader's did, which comes back.
+/// Whether its agent ended because its leader's did, and that one comes back.
 pub(super) fn follows_its_leader(world: &World, run: &AgentRun) -> bool {
     let parent = run.agent().and_then(|agent| world.agents.get(agent)?.profile.parent);
     let is_led = run.spec.leader.is_some() && !is_left(world, run);

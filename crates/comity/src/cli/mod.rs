@@ -1,4 +1,4 @@
-//! The command line: every operation of the catalog, and what concerns the server itself.
+//! The command line: every operation of the catalog, and commands about the server itself.
 
 mod agent_programs;
 mod arguments;
@@ -44,19 +44,18 @@ use crate::{init, mcp, serve};
 use inbox::Waiting;
 use output::{OutputFormat, USAGE};
 
-/// Runs one command.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut arguments: Vec<OsString> = arguments.collect();
     if let [_, word, rest @ ..] = &arguments[..]
         && word == "bench"
     {
-        // It reads its own words: there, --json names a file.
+        // It parses its own arguments: there, --json names a file.
         return bench::run(rest);
     }
     if let [_, word, rest @ ..] = &arguments[..]
         && word == "hook"
     {
-        // Agents wait for it before every call: no tree of commands is built.
+        // Agents wait for it before every call, so no command tree is built.
         return comity_hook::run(rest.iter().cloned());
     }
     if let [_, word, rest @ ..] = &arguments[..]
@@ -133,12 +132,12 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// What was offered was shown, or could not be: then it is offered again.
+/// What was offered was shown; if this is not said, it is offered again.
 fn acknowledge(session: &mut Session, receipt: u64) {
     let is_out = std::io::Write::flush(&mut std::io::stdout().lock()).is_ok() && output::all_was_written();
     let shown = is_out && !output::is_discarded();
     let input = serde_json::json!({ "receipt": receipt, "returned": !shown });
-    // If this fails it is offered again, and says so.
+    // If this fails it is offered again, marked as such.
     let _ = session.ask(name_of::<AcknowledgeMail>(), &input);
 }
 

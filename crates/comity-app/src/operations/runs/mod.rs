@@ -38,7 +38,6 @@ use crate::application::Application;
 use crate::catalog::{CatalogEntry, GET, POST};
 use crate::operation::{AtTerminal, Caller, Failure};
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<RunGoal>(     "run_goal",      "run <goal>",            POST, "/api/runs/goal")     .changes().writes_files().examples(&["run \"Make the login faster\" --workers 3 --worktree"]),

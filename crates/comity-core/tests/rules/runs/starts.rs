@@ -9,7 +9,7 @@ use crate::people::{person, present};
 #[test]
 fn the_limit_on_agents_counts_those_that_are_about_to_come() {
     let mut crew = Crew::new();
-    crew.world.agents_configured = Some(2);
+    crew.world.agents.limit.configured = Some(2);
     let ann = crew.wants(present(), spec("ann")).expect("wanted");
     crew.wants(present(), spec("bob")).expect("wanted");
     let refusal = crew.wants(present(), spec("cat")).expect_err("there are two");

@@ -111,7 +111,7 @@ fn a_team_is_resumed_as_a_whole() {
 #[test]
 fn the_limit_counts_the_whole_team() {
     let mut crew = Crew::new();
-    crew.world.agents_configured = Some(2);
+    crew.world.agents.limit.configured = Some(2);
     let ask = |names: [&str; 2]| {
         Ask::Run(RunAsk::WantTeam { leader: Box::new(spec("boss")), workers: names.map(spec).to_vec() })
     };

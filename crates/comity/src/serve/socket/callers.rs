@@ -9,7 +9,7 @@ use super::Socket;
 use crate::serve::outbox::ConnectionId;
 
 impl Socket {
-    /// Who calls: by the token, else as before on this connection, else by the process tree.
+    /// Who calls: by the token, otherwise as before on this connection, otherwise by the process tree.
     pub(super) fn caller(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<Caller, Refusal> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return Err(Refusal::Agent(AgentRefusal::BadToken));
@@ -23,7 +23,7 @@ impl Socket {
         let found = match (ended, &request.token, &connection.identity) {
             (Some(nobody), ..) => nobody,
             (None, Some(token), _) => self.app.identify(token, &lineage, is_looked_at)?,
-            // Who was a person when it connected may have become an agent since.
+            // A caller that was a person when it connected may have become an agent's since.
             (None, None, Some(known))
                 if known.who != Principal::Human
                     || !self.app.has_become_an_agents(&lineage, is_looked_at) =>
