@@ -55,7 +55,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 fn runner(stage: &BenchEnv, name: &str) -> Result<Runner, String> {
     let guardian: Vec<OsString> = vec![stage.program().into(), "guardian".into()];
     let directory = stage.dir().join(name);
-    let options = RunnerOptions { directory, guardian, tmux: None, survivors: Vec::new() };
+    let options = RunnerOptions { directory, guardian, survivors: Vec::new() };
     Runner::start(options, Box::new(|_| {})).map_err(|error| error.to_string())
 }
 

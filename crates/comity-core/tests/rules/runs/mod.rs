@@ -118,6 +118,7 @@ fn spec(name: &str) -> RunSpec {
         prompt: None,
         backend: RunBackend::Process,
         plan: false,
+        beside: None,
         survives: false,
         text_commands: false,
         worktree: false,
