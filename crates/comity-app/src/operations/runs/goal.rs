@@ -10,7 +10,7 @@ use comity_core::runs::{RunAsk, RunProgram, RunSpec};
 use comity_core::{Ask, Event, Refusal};
 use comity_runner::Surroundings;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::spawn::{cwd, free_name, program};
 use super::{RunChange, SteeredRun, StopRun};
@@ -39,6 +39,7 @@ pub struct RunGoal {
     pub goal: String,
     /// How many workers to start with the leader (3), or which, each with how it runs if not like the leader
     /// (codex,opencode,gemini:acp); it can start more
+    #[serde(default, deserialize_with = "count_or_names")]
     pub workers: Option<String>,
     /// What to start: claude (if omitted), codex, copilot, gemini, opencode, or a command of yours
     pub agent: Option<String>,
@@ -136,6 +137,21 @@ impl Operation for RunGoal {
     }
 }
 
+/// A number is understood, too: models write one.
+fn count_or_names<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum WishedWorkers {
+        Count(u64),
+        Names(String),
+    }
+    let wished = Option::<WishedWorkers>::deserialize(input)?;
+    Ok(wished.map(|wished| match wished {
+        WishedWorkers::Count(count) => count.to_string(),
+        WishedWorkers::Names(names) => names,
+    }))
+}
+
 /// The workers: so many of the same, or those that are named.
 fn workers<W: Clone>(
     wished: &str,
@@ -200,5 +216,29 @@ impl fmt::Display for RunTeam {
         let agent = || [("agent", Argument::from(name.as_str()))];
         let (attach, stop) = (next_call::<AttachRun>(agent()), next_call::<StopRun>(agent()));
         write!(f, "\n  talk to it: {attach}; end them all: {stop}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_are_counted_or_named() {
+        let wished = |workers: serde_json::Value| {
+            let input = serde_json::json!({ "goal": "x", "workers": workers });
+            let goal: RunGoal = serde_json::from_value(input).unwrap();
+            let named = |name: Option<&str>| Ok(name.unwrap_or("same").to_owned());
+            super::workers(goal.workers.as_deref().unwrap_or_default(), named).map_err(|no| no.to_string())
+        };
+        let check = |workers: serde_json::Value, expected: &[&str]| {
+            assert_eq!(wished(workers.clone()).unwrap(), expected, "{workers}");
+        };
+        check(serde_json::Value::Null, &[]);
+        check(2.into(), &["same", "same"]);
+        check(" 2 ".into(), &["same", "same"]);
+        check("0".into(), &[]);
+        check("codex, gemini:acp,codex".into(), &["codex", "gemini:acp", "codex"]);
+        assert_eq!(wished(21.into()).unwrap_err(), "21 workers are too many");
     }
 }
