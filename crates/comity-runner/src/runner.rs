@@ -349,6 +349,8 @@ impl Runner {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             let _ = thread.join();
+            // Whoever survives waits for the next one.
+            let _ = fs::remove_file(&self.socket);
         }
     }
 

@@ -76,6 +76,12 @@ fn check(test: &str, case: &Case) {
     for entry in &place.log_of("lock_acquired")[1..] {
         assert_eq!(entry["details"]["holder"], joined[1]["details"]["agent"], "{entry}");
     }
+    // What it does is known, and what it has used where it writes that down.
+    let activity = place.json(&["runs"])["runs"][0]["activity"].clone();
+    assert!(activity["last_tool"].is_string(), "{activity}");
+    let tells = matches!(case.name, "claude" | "codex");
+    assert_eq!(activity["input_tokens"].as_u64().is_some_and(|tokens| tokens > 0), tells, "{activity}");
+    assert_eq!(place.json(&["show", "ann"])["used"]["last_tool"], activity["last_tool"]);
     place.json(&["stop", "ann", "--force"]);
     eventually("it has ended", || place.json(&["agents"])["agents"].as_array().map(Vec::len) == Some(1));
     for (file, text) in before {

@@ -79,6 +79,11 @@ impl Runner {
         Ok(Run::launched(program, Some(guardian.id()), due).with_child(guardian))
     }
 
+    /// Whether a guardian waits for the next program.
+    pub fn has_spare(&self) -> bool {
+        locked(&self.state).spare.as_ref().is_some_and(SpareGuardian::is_ready)
+    }
+
     /// Sees to it that a guardian waits for the next program. It has the umask that this thread has.
     pub(super) fn keep_spare(&self) {
         let key = {

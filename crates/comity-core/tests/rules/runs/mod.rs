@@ -105,7 +105,7 @@ fn token(number: u64) -> TokenHash {
     TokenHash(bytes)
 }
 
-fn spec(name: &str) -> RunSpec {
+pub(crate) fn spec(name: &str) -> RunSpec {
     RunSpec {
         name: name.into(),
         program: RunProgram::Command(vec!["make".into(), "all".into()]),

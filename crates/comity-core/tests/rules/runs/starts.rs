@@ -30,7 +30,8 @@ fn who_may_start_and_stop_programs() {
     crew.wants(dev, spec("ann")).expect_err("a developer starts nobody");
     crew.wants(Principal::Nobody, spec("ann")).expect_err("nobody does");
     let run = crew.wants(lead, spec("ann")).expect("a leader does");
-    crew.wants(person(), spec("bob")).expect("a person does");
+    crew.wants(person(), spec("bob")).expect_err("that takes a person who is present");
+    crew.wants(present(), spec("bob")).expect("who does");
     crew.wants(lead, spec("ann")).expect_err("there is an ann");
     crew.wants(present(), spec("dev")).expect_err("there is a dev");
     crew.wants(lead, RunSpec { role: Some("king".into()), ..spec("cat") })
