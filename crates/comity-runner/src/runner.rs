@@ -26,7 +26,7 @@ use crate::process_tree::ProcessId;
 use crate::protocol::ToGuardian;
 use crate::scrollback::{Output, Scrollback};
 use acp_run::AcpRun;
-use run::Run;
+use run::{END_WAIT, Run};
 use spare::SpareGuardian;
 
 /// The socket that guardians connect to.
@@ -282,6 +282,7 @@ impl Runner {
             None => Some(grace),
         };
         let told = grace.map(|grace| {
+            run.stuck_at.get_or_insert(Instant::now() + grace + END_WAIT);
             let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
             run.tell(&ToGuardian::End { grace_ms })
         });

@@ -8,16 +8,18 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::Signal;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use crate::launch::{Exit, Program};
 use crate::panes::{Pane, PanePlace};
-use crate::process_tree::ProcessId;
+use crate::process_tree::{ProcessId, descendants};
 use crate::protocol::{Received, Running, ToGuardian, send};
 use crate::scrollback::Scrollback;
 
 use super::acp_run::AcpRun;
 
+/// How long a guardian has to end once what is below it has to be gone: only the kernel, or whoever stopped it, holds it up.
+pub(super) const END_WAIT: Duration = Duration::from_secs(12);
 /// How long a program has to take what is typed.
 const WRITE_WAIT: Duration = Duration::from_secs(1);
 
@@ -34,6 +36,8 @@ pub(super) struct Run {
     pub(super) acp: Option<AcpRun>,
     /// The guardian, if this process started it.
     child: Option<Child>,
+    /// When its guardian is stuck, for it was told to end everything long before.
+    pub(super) stuck_at: Option<Instant>,
     survives: bool,
 }
 
@@ -84,6 +88,7 @@ impl Run {
             pane: None,
             acp: None,
             child: None,
+            stuck_at: None,
             survives,
         }
     }
@@ -113,7 +118,7 @@ impl Run {
 
     /// When something is to be looked at, whether anybody tells or not.
     pub(super) fn wakes(&self) -> Option<Instant> {
-        self.due().into_iter().chain(self.acp.as_ref().and_then(AcpRun::due)).min()
+        self.due().into_iter().chain(self.stuck_at).chain(self.acp.as_ref().and_then(AcpRun::due)).min()
     }
 
     pub(super) fn tell(&mut self, message: &ToGuardian) -> io::Result<()> {
@@ -153,13 +158,38 @@ impl Run {
         }
         Exit::Unseen
     }
+
+    /// Ends what is below a guardian that does not, and then the guardian.
+    pub(super) fn end_stuck(&mut self) -> Exit {
+        if let Some(child) = &mut self.child {
+            for process in descendants(child.id()) {
+                process.signal(Signal::KILL);
+            }
+            let _ = child.kill();
+        }
+        self.lost()
+    }
+
+    fn has_guardian_ended(&mut self, within: Duration) -> bool {
+        let Some(child) = &self.child else { return true };
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let Some(Ok(handle)) = pid.map(|pid| pidfd_open(pid, PidfdFlags::empty())) else { return true };
+        let wait = Timespec::try_from(within).ok();
+        !matches!(poll(&mut [PollFd::new(&handle, PollFlags::IN)], wait.as_ref()), Ok(0))
+    }
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
         // A guardian whose connection is closed ends by itself, unless its program survives.
         self.connection = None;
-        if let Some(child) = self.child.as_mut().filter(|_| !self.survives) {
+        if self.survives {
+            return;
+        }
+        if !self.has_guardian_ended(END_WAIT) {
+            self.end_stuck();
+        }
+        if let Some(child) = &mut self.child {
             let _ = child.wait();
         }
     }

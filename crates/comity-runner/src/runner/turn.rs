@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 
 use super::acp_run::Pipe;
-use super::run::{Run, Stage};
+use super::run::{END_WAIT, Run, Stage};
 use super::{CONNECT_WAIT, Notify, RunnerEvent, State, locked};
 use crate::launch::Exit;
 use crate::panes::{Pane, PaneHost};
@@ -308,6 +308,7 @@ fn look(key: &str, run: &mut Run, now: Instant, events: &mut Vec<RunnerEvent>) {
     tell(key, run, events);
     if let Some(grace) = grace {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        run.stuck_at.get_or_insert(now + grace + END_WAIT);
         // Whoever can't be told is gone, which is noticed.
         let _ = run.tell(&ToGuardian::End { grace_ms });
     }
@@ -349,6 +350,11 @@ fn terminal_of(received: &mut Received) -> Option<OwnedFd> {
 fn overdue(runs: &mut BTreeMap<String, Run>, events: &mut Vec<RunnerEvent>) {
     let now = Instant::now();
     runs.retain(|key, run| {
+        if run.stuck_at.is_some_and(|at| at <= now) {
+            let exit = run.end_stuck();
+            events.push(RunnerEvent::Ended { key: key.clone(), exit });
+            return false;
+        }
         let is_over = run.due().is_some_and(|due| due <= now);
         if is_over {
             events.push(match &run.stage {
