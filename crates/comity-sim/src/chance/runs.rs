@@ -34,12 +34,12 @@ impl Scene<'_> {
             }
             70..78 => (RunAsk::Resume { run }, false),
             78..80 => (RunAsk::Note { run }, false),
-            80..85 => (RunAsk::Interrupt { run }, true),
+            80..84 => (RunAsk::Interrupt { run }, true),
+            84 => (RunAsk::FallBack { run, agent: self.agent_of(run), why: "no room".into() }, true),
             85..87 => {
                 let session = format!("s{}", self.rng.below(3)).into();
                 (RunAsk::KnowSession { agent: self.agent_of(run), session }, true)
             }
-            90..92 => (RunAsk::FallBack { run, agent: self.agent_of(run), why: "no room".into() }, true),
             87..90 => {
                 let how = if self.rng.happens(50) { Reached::Attached } else { Reached::Interrupted };
                 (RunAsk::Reach { run, how }, false)
@@ -72,10 +72,10 @@ impl Scene<'_> {
             model: None,
             cwd: "/repo".into(),
             project: None,
-            task,
+            task: task.clone(),
             prompt: None,
             backend: if self.rng.happens(50) { RunBackend::Tmux } else { RunBackend::Process },
-            beside: self.rng.happens(50).then(|| RunBeside::Tmux { server: "/s".into(), pane: "%1".into() }),
+            beside: task.is_none().then(|| RunBeside::Tmux { server: "/s".into(), pane: "%1".into() }),
             plan: self.rng.happens(20),
             survives: self.rng.happens(20),
             text_commands: false,
