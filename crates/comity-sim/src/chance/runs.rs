@@ -34,8 +34,8 @@ impl Scene<'_> {
             }
             70..78 => (RunAsk::Resume { run }, false),
             78..80 => (RunAsk::Note { run }, false),
-            80..84 => (RunAsk::Interrupt { run }, true),
-            84 => (RunAsk::FallBack { run, agent: self.agent_of(run), why: "no room".into() }, true),
+            80..82 => (RunAsk::Interrupt { run }, true),
+            82..85 => (RunAsk::FallBack { run, agent: self.agent_of(run), why: "no room".into() }, true),
             85..87 => {
                 let session = format!("s{}", self.rng.below(3)).into();
                 (RunAsk::KnowSession { agent: self.agent_of(run), session }, true)
