@@ -110,6 +110,10 @@ pub enum AtTerminal {
     AsksNewPassphrase,
     /// It attaches to a terminal.
     Attaches,
+    /// It can go on showing what is written.
+    FollowsOutput,
+    /// It tells which terminal it is.
+    TellsTerminal,
 }
 
 /// The REST route of an operation.

@@ -1,4 +1,4 @@
-//! Side notes on a run: its client's conversation, and that somebody acknowledged its end.
+//! What is noted of a run besides its life: its client's conversation, how it runs, and that somebody knows of its end.
 
 use super::rules::{known, may_steer};
 use super::{AgentRun, RunEvent, RunId};
@@ -16,7 +16,27 @@ pub(super) fn note(world: &World, who: Principal, run: RunId) -> Result<Vec<Even
     Ok(is_open.then_some(Event::Run(RunEvent::Noted { run: run.id })).into_iter().collect())
 }
 
-/// Records the conversation of a run's client, as its hook reports it.
+/// There is no pane where one was wanted: that is not tried again.
+pub(super) fn fall_back(
+    world: &World,
+    who: Principal,
+    run: RunId,
+    agent: AgentId,
+    why: &str,
+) -> Result<Vec<Event>, Refusal> {
+    only_comity(who)?;
+    let run = known(world, run)?;
+    let to = run.spec.fallback().filter(|_| run.agent() == Some(agent));
+    let fell = to.map(|to| RunEvent::FellBack { run: run.id, to, why: bounded(why).into() });
+    Ok(fell.map(Event::Run).into_iter().collect())
+}
+
+/// As much of a text as is kept.
+fn bounded(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(PROFILE_BYTES_MAX)).unwrap_or_default()
+}
+
+/// The conversation of the client in a run, as its hook tells.
 pub(super) fn know_session(
     world: &World,
     who: Principal,

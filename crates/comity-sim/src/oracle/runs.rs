@@ -19,6 +19,7 @@ pub(crate) struct ModelRun {
     task: Option<Box<str>>,
     leader: Option<RunId>,
     staffed: bool,
+    falls: u32,
     wanted_at: Timestamp,
     /// The agents of its starts.
     agents: Vec<AgentId>,
@@ -96,6 +97,7 @@ impl Oracle {
                     task,
                     leader,
                     staffed,
+                    falls: 0,
                     wanted_at: now,
                     agents,
                 };
@@ -184,6 +186,15 @@ impl Oracle {
                 }
                 self.model(*run)?.phase = RunPhase::Over;
                 Ok(())
+            }
+            RunEvent::FellBack { run, .. } => {
+                let model = self.model(*run)?;
+                model.falls += 1;
+                // From the user's window to a session of our own, and from there to no pane at all.
+                match model.phase.agent().is_some() && model.falls <= 2 {
+                    true => Ok(()),
+                    false => Err(format!("{run} runs in another way for the {}th time", model.falls)),
+                }
             }
             RunEvent::SessionKnown { run, session } => {
                 let has_agent = self.model(*run)?.phase.agent().is_some();
