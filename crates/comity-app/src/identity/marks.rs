@@ -1,6 +1,9 @@
 //! What a process carries that tells of an agent: a token it was started with, variables that agent programs set for
 //! whatever they run, and their own names.
 
+use comity_core::AgentId;
+
+use crate::application::Application;
 use crate::lineage::LineageProcess;
 
 /// Bytes of an environment that are looked at.
@@ -58,6 +61,14 @@ pub(super) fn of(link: &LineageProcess) -> Marks {
         }
     }
     marks
+}
+
+impl Application {
+    /// The agent that is here, and with whose token a process was started.
+    pub(super) fn started_as(&self, link: &LineageProcess) -> Option<AgentId> {
+        let hash = crate::tokens::hash(&of(link).token?);
+        self.engine().world().agents.by_token(&hash).ok().map(|agent| agent.id)
+    }
 }
 
 /// The variables that agent programs have set for a process, with their values.

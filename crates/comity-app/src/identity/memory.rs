@@ -9,7 +9,7 @@ use comity_core::{AgentId, TokenHash};
 
 use super::within::SubAgents;
 use super::{lock, terminal};
-use crate::lineage::Lineage;
+use crate::lineage::{LedTerminal, Lineage};
 use crate::tokens::Token;
 
 /// Processes whose use of a token is remembered.
@@ -27,7 +27,7 @@ pub struct Identities {
     /// Who used the token of which agent; `None` for those of several.
     pub(super) uses: Mutex<HashMap<Process, Option<AgentId>>>,
     /// Terminals that were looked at.
-    pub(super) terminals: Mutex<HashMap<Process, terminal::Holder>>,
+    pub(super) terminals: Mutex<HashMap<LedTerminal, terminal::Holder>>,
     /// Logins at the HTTP door, and until when.
     pub(super) logins: Mutex<HashMap<TokenHash, Instant>>,
     /// What the links of logins are opened with, once, and until when.
@@ -35,8 +35,8 @@ pub struct Identities {
     /// Agents that a process of theirs has attached to.
     pub(super) attached: Mutex<HashSet<AgentId>>,
     pub(super) sub_agents: Mutex<SubAgents>,
-    /// The leaders of terminals in which a passphrase was given, and what is stored of that.
-    pub(super) unlocked: Mutex<HashMap<Process, Box<str>>>,
+    /// Terminals in which a passphrase was given, and what is stored of that.
+    pub(super) unlocked: Mutex<HashMap<LedTerminal, Box<str>>>,
 }
 
 impl Identities {

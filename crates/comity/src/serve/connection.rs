@@ -51,8 +51,8 @@ pub(crate) struct Connection {
     pub(crate) protocol: u32,
     /// Which Comity its client is, if it is another one than this and has not been told.
     pub(crate) other_version: Option<Box<str>>,
-    /// Whether a token has come over it.
-    pub(crate) showed_token: bool,
+    /// The last token that came over it and was known.
+    pub(crate) token: Option<TokenHash>,
     /// How often processes had been marked when somebody was last known on it, and by which token.
     pub(crate) looked_at: Option<(u64, Option<TokenHash>)>,
     /// Requests that wait in the queue.
@@ -109,7 +109,7 @@ impl Connection {
             identity: None,
             protocol: PROTOCOL,
             other_version: None,
-            showed_token: false,
+            token: None,
             looked_at: None,
             parked: HashMap::new(),
             refused_waits: HashSet::new(),

@@ -55,6 +55,12 @@ impl Wire {
         self
     }
 
+    /// From here on the questions come with this token.
+    pub(crate) fn asking_with(mut self, token: &str) -> Wire {
+        self.token = Some(token.into());
+        self
+    }
+
     /// From here on the questions come from this directory.
     pub(crate) fn asking_in(mut self, cwd: &std::path::Path) -> Wire {
         self.cwd = cwd.to_str().expect("a text").into();
@@ -123,6 +129,18 @@ impl Follower {
     /// The next entry with this action.
     pub(crate) fn until_action(&mut self, action: &str) -> Value {
         self.until(|entry| entry["action"] == action)
+    }
+
+    /// Whether the server hangs up before it sends an entry with this action.
+    pub(crate) fn is_let_go_before(&mut self, action: &str) -> bool {
+        loop {
+            let Ok(reply) = self.wire.client.receive() else { return true };
+            let Some(event) = reply.event else { continue };
+            let entry: Value = serde_json::from_str(event.get()).expect("JSON");
+            if entry["action"] == action {
+                return false;
+            }
+        }
     }
 
     /// The next so many entries with this action.
