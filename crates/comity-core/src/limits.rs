@@ -94,8 +94,12 @@ pub const FILES_KNOWN_MAX: usize = 4_096;
 pub const LETTER_BYTES_MAX: usize = 256 * 1_024;
 /// Letters in one box that have not arrived.
 pub const BOX_LETTERS_MAX: usize = 10_000;
+/// Letters of one sender among them.
+pub const BOX_LETTERS_FROM_ONE_MAX: usize = BOX_LETTERS_MAX / 2;
 /// Bytes of the letters in one box.
 pub const BOX_BYTES_MAX: usize = 256 * 1_024 * 1_024;
+/// Of letters and bytes, so large a part is kept for the human and those who lead the receiver.
+pub const BOX_KEPT_PART: usize = 8;
 /// Bytes of a subject or a title.
 pub const SUBJECT_BYTES_MAX: usize = 512;
 /// Characters of a thread's name.

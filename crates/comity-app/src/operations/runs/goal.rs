@@ -20,6 +20,8 @@ use crate::operations::runs::{AttachRun, Spawn};
 use crate::operations::tasks::{TaskAdd, TaskClaim, TaskDone, TaskStart};
 use crate::wording::Wording;
 
+/// Workers that are started with a leader.
+const WORKERS_MAX: usize = 100;
 /// Who leads is called that, and has that role.
 const LEAD: &str = "lead";
 /// What is started unless something else is named.
@@ -64,6 +66,10 @@ impl Operation for RunGoal {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<RunTeam>, Failure> {
         if self.goal.trim().is_empty() {
             return Err(Refusal::bad_input("there is no goal", "say what is to be done").into());
+        }
+        if self.workers > WORKERS_MAX {
+            let problem = format!("{} workers are too many; {WORKERS_MAX} is the most", self.workers);
+            return Err(Refusal::bad_input(problem, "start with fewer").into());
         }
         let project = app.projects().place(caller).ok().map(|place| place.project());
         let mut names: Vec<String> = Vec::new();
