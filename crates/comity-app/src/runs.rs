@@ -10,7 +10,6 @@ mod text;
 mod worktree;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -355,6 +354,5 @@ fn tmux() -> Option<Tmux> {
 
 /// The program tmux, if it is on the server's PATH.
 pub(crate) fn has_tmux() -> Option<std::path::PathBuf> {
-    let path: OsString = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|directory| directory.join("tmux")).find(|file| file.is_file())
+    comity_git::find_program("tmux")
 }

@@ -12,7 +12,7 @@ use crate::error::{BrowserError, Result};
 use crate::options::Display;
 
 /// The names that Firefox goes by, in the order in which they are looked for.
-const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
+pub const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 
 /// Finds Firefox: the program that is named, else `firefox-esr` or `firefox` on the PATH.
 pub fn find_firefox(path: Option<&Path>) -> Result<PathBuf> {

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::again;
-use super::held::ProjectLocks;
+use super::held::{ProjectLocks, refuse_others};
 use crate::application::Application;
 use crate::branch_moves::{self, Moving};
 use crate::catalog::next_call;
@@ -112,6 +112,9 @@ impl Operation for Commit {
         let mut moving = Moving::new(app, caller.who, place.project());
         let mut intend = |next: &NextCommit<'_>| {
             app.watch().made(next.commit);
+            if let Some(merged) = &next.merged {
+                refuse_others(app, caller.who, &place, merged)?;
+            }
             moving.intend(Some(held.proof(next.changes)?), intended(app, caller, &place, &self.message, next))
         };
         let _watched = app.watch().moving();
