@@ -36,7 +36,8 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     // Whoever writes to the repository could have one object taken for another.
-    ("GIT_GRAFT_FILE", "/dev/null"),
+    // One that cannot be there: git warns of those that are.
+    ("GIT_GRAFT_FILE", "/dev/null/none"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_OPTIONAL_LOCKS", "0"),

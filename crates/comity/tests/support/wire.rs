@@ -43,6 +43,11 @@ impl Wire {
         })
     }
 
+    /// Whether this server listens no more; who waits may have started the next one.
+    pub(crate) fn is_gone(place: &Place, pid: u32) -> bool {
+        Wire::try_connect(place).is_none() || place.server().is_some_and(|next| next != pid)
+    }
+
     /// From here on the questions come without a token.
     pub(crate) fn without_token(mut self) -> Wire {
         self.token = None;
