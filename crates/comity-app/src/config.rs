@@ -133,7 +133,6 @@ pub struct GuardConfig {
     pub program_settings: bool,
 }
 
-/// About permissions.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermissionConfig {
@@ -163,15 +162,15 @@ pub enum ConfinePolicy {
     Required,
 }
 
-/// About git.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GitConfig {
     /// Git is given up that doesn't answer a quick question, or does nothing in long work, for this long; 30s, if not set.
     pub hung_after: Option<Span>,
+    /// The git that the server runs; the system's on the PATH, if not set.
+    pub program: Option<std::path::PathBuf>,
 }
 
-/// About worktrees.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorktreeConfig {
@@ -389,6 +388,7 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_LOG_KEEP_SEGMENTS", "log", "keep_segments"),
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),
     ("COMITY_GIT_HUNG_AFTER", "git", "hung_after"),
+    ("COMITY_GIT_PROGRAM", "git", "program"),
     ("COMITY_WORKTREE_READY", "worktree", "ready"),
     ("SLOT_RESERVATION_TTL_MS", "pool", "reservation"),
 ];

@@ -250,7 +250,7 @@ impl Application {
 
     /// A caller that carries an agent's marks, whoever its registered ancestors are.
     fn marked(&self, lineage: &Lineage) -> Option<Identity> {
-        for link in &lineage.links {
+        for (at, link) in lineage.links.iter().enumerate() {
             if let Some(used) = self.identities().user(link.process) {
                 return Some(match used {
                     Some(agent) => match self.engine().world().agents.living(agent) {
@@ -294,7 +294,9 @@ impl Application {
                 });
             }
             if let Some(client) = marks.client {
-                return Some(Identity::of_a_newcomer(link, client));
+                // A client may keep its token from what it starts.
+                let above = lineage.links[at + 1..].iter().find_map(|link| self.started_as(link));
+                return Some(above.map_or_else(|| Identity::of_a_newcomer(link, client), Identity::agent));
             }
         }
         None
@@ -315,7 +317,7 @@ impl Application {
         if caller.foreground != caller.group as i32 {
             return Err("this runs in the background".into());
         }
-        let Some(leader) = lineage.links.iter().find(|link| link.leads_terminal()) else {
+        let Some(leader) = lineage.terminal_leader() else {
             return Err("what opened this terminal has ended".into());
         };
         if let Some(pty) = caller.pty() {
@@ -329,28 +331,28 @@ impl Application {
 
     /// Whether it is in the foreground of a terminal in which the passphrase was given.
     fn has_given_passphrase(&self, lineage: &Lineage) -> bool {
-        let leader = lineage.links.iter().find(|link| link.leads_terminal());
         let is_in_front =
             |caller: &LineageProcess| caller.terminal != 0 && caller.foreground == caller.group as i32;
         lineage.links.first().is_some_and(is_in_front)
-            && leader.is_some_and(|leader| self.is_unlocked(leader.process))
+            && lineage.terminal_leader().is_some_and(|leader| self.is_unlocked(leader))
     }
 
     fn takes_passphrase(&self) -> bool {
         self.engine().world().people.passphrase().is_some()
     }
 
-    fn is_unlocked(&self, leader: Process) -> bool {
-        let given = lock(&self.identities().unlocked).get(&leader).cloned();
+    fn is_unlocked(&self, leader: &LineageProcess) -> bool {
+        let given = lock(&self.identities().unlocked).get(&leader.led_terminal()).cloned();
         given.is_some() && given.as_deref() == self.engine().world().people.passphrase()
     }
 
-    /// Remembers that the passphrase with this verifier was given at the caller's terminal. It counts while that is
-    /// the current one.
-    pub(crate) fn unlock_terminal(&self, leader: Process, verifier: &str) {
+    /// Remembers that the passphrase of which this is stored was given at the caller's terminal. It counts while that is
+    /// the one that is set.
+    pub(crate) fn unlock_terminal(&self, lineage: &Lineage, verifier: &str) {
+        let Some(leader) = lineage.terminal_leader() else { return };
         let mut unlocked = lock(&self.identities().unlocked);
-        unlocked.retain(|leader, _| processes::is_alive(*leader));
-        unlocked.insert(leader, verifier.into());
+        unlocked.retain(|terminal, _| processes::is_alive(terminal.leader));
+        unlocked.insert(leader.led_terminal(), verifier.into());
     }
 }
 

@@ -31,6 +31,13 @@ pub struct LineageProcess {
     pub foreground: i32,
 }
 
+/// A terminal while a process leads it: both numbers are used again, and a process may go to another terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LedTerminal {
+    pub leader: Process,
+    device: u32,
+}
+
 /// Where a lineage ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineageEnd {
@@ -110,7 +117,16 @@ impl Lineage {
         at.zip(first).is_some_and(|(at, first)| at >= first)
     }
 
-    /// Those that their parent may have adopted after they lost another.
+    /// What leads the terminal that the caller is at.
+    pub fn terminal_leader(&self) -> Option<&LineageProcess> {
+        let caller = self.links.first()?;
+        let is_callers = |link: &&LineageProcess| {
+            link.leads_terminal() && (link.session, link.terminal) == (caller.session, caller.terminal)
+        };
+        self.links.iter().find(is_callers)
+    }
+
+    /// Those that were perhaps taken in by their parent after they had lost another.
     pub fn adopted(&self) -> impl Iterator<Item = &LineageProcess> {
         let parents = self.links.iter().skip(1).map(Some).chain(std::iter::once(None));
         self.links.iter().zip(parents).filter_map(|(link, parent)| {
@@ -139,7 +155,11 @@ impl LineageProcess {
         self.terminal != 0 && self.session == self.process.pid
     }
 
-    pub(crate) fn terminal_name(&self) -> Option<String> {
+    pub fn led_terminal(&self) -> LedTerminal {
+        LedTerminal { leader: self.process, device: self.terminal }
+    }
+
+    pub fn terminal_name(&self) -> Option<String> {
         let (major, minor) = device(self.terminal);
         match major {
             0 => None,
@@ -258,6 +278,15 @@ mod tests {
         );
         assert_eq!(in_a_pane_of_its_own.program().map(|link| link.process.pid), Some(30));
         assert!(!in_a_pane_of_its_own.is_persons_own(30));
+    }
+
+    #[test]
+    fn a_terminal_is_led_by_what_opened_it() {
+        let leader = |lines: &str| lineage(lines).terminal_leader().map(|link| link.process.pid);
+        assert_eq!(leader("30 comity 20 s20 g30 t34817 f30\n20 bash 10 s20 g20 t34817 f30"), Some(20));
+        assert_eq!(leader("30 comity 20 s20 g30 t34818 f30\n20 bash 10 s20 g20 t34817 f30"), None);
+        assert_eq!(leader("30 comity 20 s25 g30 t34818 f30\n20 bash 10 s20 g20 t34817 f30"), None);
+        assert_eq!(leader("30 comity 20 s30 g30 t0 f0\n20 bash 10 s20 g20 t34817 f20"), None);
     }
 
     #[test]

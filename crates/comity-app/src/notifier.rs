@@ -91,7 +91,8 @@ impl InboxNews {
 /// Does not wait long for a desktop that does not answer.
 fn show(what: &str) {
     let plain = what.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let child = Command::new(PROGRAM)
+    let Some(program) = comity_git::find_program(PROGRAM) else { return };
+    let child = Command::new(program)
         .args(["--app-name=Comity", "--", "Comity", &plain])
         .stdin(Stdio::null())
         .stdout(Stdio::null())

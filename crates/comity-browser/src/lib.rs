@@ -32,7 +32,7 @@ pub use activity::{ConsoleLine, NetworkRequest, RequestOutcome};
 pub use browser::{Browser, TabInfo};
 pub use error::{BrowserError, Result};
 pub use firefox::process::FirefoxProcess;
-pub use firefox::program::find_firefox;
+pub use firefox::program::{NAMES as FIREFOX_NAMES, find_firefox};
 pub use ids::{Container, TabId};
 pub use keys::Modifier;
 pub use notice::{BrowserEvent, Dialog, Download, Downloaded};

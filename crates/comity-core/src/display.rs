@@ -129,6 +129,11 @@ pub fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A path as it stands among words: quoted, if it could be taken for some.
+pub fn path_in_text(path: &str) -> String {
+    if path.contains([' ', '"']) { quoted(path) } else { visible(path).into_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +164,14 @@ mod tests {
     #[test]
     fn words_of_a_page_cannot_end_their_mark() {
         assert_eq!(of_page("a\">b\\\u{200b}\n"), "<page \"a\\\">b\\\\\\u{200b}\\u{a}\">");
+    }
+
+    #[test]
+    fn words_of_others_stay_in_their_quotes() {
+        assert_eq!(quoted("fixing it"), "\"fixing it\"");
+        assert_eq!(quoted(r#"x") and \"#), r#""x\") and \\""#);
+        assert_eq!(path_in_text("src/a.rs"), "src/a.rs");
+        assert_eq!(path_in_text("src/a.rs is free. b"), "\"src/a.rs is free. b\"");
     }
 
     #[test]

@@ -86,8 +86,13 @@ pub const FILES_KNOWN_MAX: usize = 4_096;
 pub const LETTER_BYTES_MAX: usize = 256 * 1_024;
 /// Undelivered letters in one box.
 pub const BOX_LETTERS_MAX: usize = 10_000;
+/// Letters of one sender among them.
+pub const BOX_LETTERS_FROM_ONE_MAX: usize = BOX_LETTERS_MAX / 2;
+/// Bytes of the letters in one box.
 pub const BOX_BYTES_MAX: usize = 256 * 1_024 * 1_024;
-/// Also bounds titles.
+/// Of letters and bytes, so large a part is kept for the human and those who lead the receiver.
+pub const BOX_KEPT_PART: usize = 8;
+/// Bytes of a subject or a title.
 pub const SUBJECT_BYTES_MAX: usize = 512;
 pub const THREAD_CHARS_MAX: usize = 64;
 pub const RECIPIENTS_MAX: usize = 64;

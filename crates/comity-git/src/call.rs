@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::git::UnknownState;
+use crate::git_dir_links;
 use crate::process::{self, ChildInput, ChildOutput, MayRun};
 use crate::time_limits::TimeLeft;
 use crate::worktrees::WorktreeDirs;
@@ -16,6 +17,31 @@ const HALF_MADE_TRIES: u32 = 5;
 /// How long to wait before that: the other git is done in a moment.
 const HALF_MADE_PAUSE: Duration = Duration::from_millis(10);
 
+/// What writes nowhere but into git directories.
+const WRITES_NO_FILES: [&str; 20] = [
+    "branch",
+    "cat-file",
+    "commit-tree",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "hash-object",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "merge-tree",
+    "mktree",
+    "rev-list",
+    "rev-parse",
+    "show-ref",
+    "status",
+    "symbolic-ref",
+    "update-index",
+    "update-ref",
+];
+
+/// A call of git that is being put together.
 pub(crate) struct GitCall<'a> {
     command: Command,
     may_run: MayRun,
@@ -98,8 +124,11 @@ impl<'a> GitCall<'a> {
             ChildInput::Bytes(bytes) => ChildInput::Bytes(bytes.clone()),
         };
         let bound = TimeLeft::new(self.may_run.pace(&self.verb), self.deadline);
-        process::run(&mut self.command, self.may_run, input, bound)
-            .map_err(|error| UnknownState::new(self.problem(&error.to_string())))
+        let said = git_dir_links::places(&self.worktree.git_dir).and_then(|places| {
+            let writes = if WRITES_NO_FILES.contains(&&*self.verb) { &places[..] } else { &[] };
+            process::run(&mut self.command, self.may_run, writes, input, bound)
+        });
+        said.map_err(|error| UnknownState::new(self.problem(&error.to_string())))
     }
 
     /// The output. A failure is an error; a warning is not.

@@ -18,17 +18,23 @@ const WAITING_MAX: usize = 1_024;
 /// How often a lock is retried; nothing tells when a file lock becomes free.
 const LOCK_POLL: Duration = Duration::from_millis(2);
 
-/// What must be true of a thread that waits for a turn.
+/// What has to be true of a thread that waits for a turn or for a program.
 #[cfg(debug_assertions)]
 static CHECK: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
 
-/// In debug builds: makes every thread check, before it waits for a turn, that nobody waits for it.
-pub fn before_each_turn(_check: fn()) {
+/// In debug builds: makes every thread that is about to wait, for a turn or for git, check that nobody waits for it meanwhile.
+pub fn before_each_wait(_check: fn()) {
     #[cfg(debug_assertions)]
     let _is_set_already = CHECK.set(_check);
 }
 
-/// The queues of this process, by locked file.
+/// In debug builds: this thread may wait.
+pub(crate) fn assert_may_wait() {
+    #[cfg(debug_assertions)]
+    CHECK.get().iter().for_each(|check| check());
+}
+
+/// The queues of this process, by the file that is locked.
 static QUEUES: Queues = Queues { lines: Mutex::new(WaitingLines::new()), moved: Condvar::new() };
 
 /// The turn at a file, until it is dropped or the process ends.
@@ -49,8 +55,7 @@ pub(crate) enum FairLockError {
 impl FairLock {
     /// Waits for all who came earlier, here and in other processes.
     pub(crate) fn wait(path: &Path, deadline: Instant) -> Result<FairLock, FairLockError> {
-        #[cfg(debug_assertions)]
-        CHECK.get().iter().for_each(|check| check());
+        assert_may_wait();
         let ticket = QUEUES.wait(path, deadline).ok_or(FairLockError::Busy)?;
         let file = open(path).map_err(FairLockError::Disk)?;
         loop {

@@ -12,6 +12,7 @@ use crate::call::GitCall;
 use crate::confiner::Confiner;
 use crate::parse::{parts, to_path};
 use crate::process::{ChildOutput, MayRun};
+use crate::programs::git_program;
 use crate::worktrees::WorktreeDirs;
 
 /// Settings that override the repository's.
@@ -34,9 +35,17 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_ALLOW_PROTOCOL", ""),
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
+    // Whoever writes to the repository could have one object taken for another.
+    // One that cannot be there: git warns of those that are.
+    ("GIT_GRAFT_FILE", "/dev/null/none"),
     ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // The user's settings, which agents may write, can name files for these.
+    ("GIT_TRACE2", "0"),
+    ("GIT_TRACE2_EVENT", "0"),
+    ("GIT_TRACE2_PERF", "0"),
     ("LC_ALL", "C"),
 ];
 
@@ -73,7 +82,7 @@ pub(crate) fn is_there(git: &Git<'_>, name: &str) -> Result<bool, UnknownState> 
 }
 
 /// Git, ready to be asked about one worktree.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Git<'a> {
     worktree: &'a WorktreeDirs,
     settings: Vec<(OsString, &'static str)>,
@@ -246,7 +255,7 @@ impl<'a> Git<'a> {
     }
 
     fn command(&self) -> Command {
-        let mut command = Confiner::command(self.confiner, "git");
+        let mut command = Confiner::command(self.confiner, git_program());
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
                 command.env_remove(name);
@@ -297,7 +306,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_program_that_is_named_after_the_settings_were_read_does_not_run() {
-        if crate::only_git::rules().is_none() {
+        if crate::only_git::rules(&[]).is_none() {
             let test = "a_program_that_is_named_after_the_settings_were_read_does_not_run";
             return comity_skip::skip(test, "this kernel has no Landlock, or git is a script");
         }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -55,13 +56,16 @@ impl MayRun {
     }
 }
 
-/// Runs a program in its own process group, which is killed as a whole at the deadline.
+/// Runs a program in a process group of its own, which is killed as a whole if it is not done in time. If it is git alone, it
+/// writes only below these places, if there are any.
 pub(crate) fn run(
     command: &mut Command,
     may_run: MayRun,
+    writes: &[PathBuf],
     input: ChildInput,
     mut bound: TimeLeft,
 ) -> io::Result<ChildOutput> {
+    crate::fair_lock::assert_may_wait();
     let (stdin, input) = match input {
         ChildInput::Nothing(open) => (open.map_or_else(Stdio::null, Stdio::from), Vec::new()),
         ChildInput::Bytes(bytes) => (Stdio::piped(), bytes),
@@ -69,10 +73,13 @@ pub(crate) fn run(
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let child = umask::as_user(|| match may_run {
         #[cfg(target_os = "linux")]
-        MayRun::OnlyGit => crate::only_git::spawn(command),
-        // Elsewhere its settings have to do.
+        MayRun::OnlyGit => crate::only_git::spawn(command, writes),
+        // Elsewhere the settings that it is given have to do.
         #[cfg(not(target_os = "linux"))]
-        MayRun::OnlyGit => command.spawn(),
+        MayRun::OnlyGit => {
+            let _ = writes;
+            command.spawn()
+        }
         MayRun::Everything => command.spawn(),
     })?;
     crate::open_files::restore(&child);
@@ -197,13 +204,19 @@ mod tests {
     #[test]
     fn what_a_program_says() {
         let minute = || TimeLeft::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
-        let output =
-            run(Command::new("git").arg("--version"), MayRun::OnlyGit, ChildInput::Nothing(None), minute())
-                .expect("git");
+        let output = run(
+            Command::new("git").arg("--version"),
+            MayRun::OnlyGit,
+            &[],
+            ChildInput::Nothing(None),
+            minute(),
+        )
+        .expect("git");
         assert!(output.status.success() && output.stdout.starts_with(b"git version"));
         let output = run(
             Command::new("git").arg("no-such-command"),
             MayRun::OnlyGit,
+            &[],
             ChildInput::Nothing(None),
             minute(),
         )
@@ -216,12 +229,18 @@ mod tests {
         let minute = || TimeLeft::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
         // More than a pipe holds, in both directions at once.
         let input: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-        let output =
-            run(&mut Command::new("cat"), MayRun::Everything, ChildInput::Bytes(input.clone()), minute())
-                .expect("cat");
+        let output = run(
+            &mut Command::new("cat"),
+            MayRun::Everything,
+            &[],
+            ChildInput::Bytes(input.clone()),
+            minute(),
+        )
+        .expect("cat");
         assert!(output.stdout == input, "{} of {} bytes", output.stdout.len(), input.len());
-        let deaf = run(&mut Command::new("true"), MayRun::Everything, ChildInput::Bytes(input), minute())
-            .expect("true");
+        let deaf =
+            run(&mut Command::new("true"), MayRun::Everything, &[], ChildInput::Bytes(input), minute())
+                .expect("true");
         assert!(deaf.status.success() && deaf.stdout.is_empty());
     }
 
@@ -231,6 +250,7 @@ mod tests {
         let output = run(
             Command::new("sh").args(["-c", "sleep 600 & sleep 600"]),
             MayRun::Everything,
+            &[],
             ChildInput::Nothing(None),
             bound,
         );

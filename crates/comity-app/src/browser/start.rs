@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use comity_browser::policy::{Loopback, Policy};
-use comity_browser::{Browser, BrowserError, BrowserOptions, Display};
+use comity_browser::{Browser, BrowserError, BrowserOptions, Display, FIREFOX_NAMES};
 use comity_core::pools::{Slot, TabLocation};
 
 use super::running::{CookieJar, RunningBrowser, wanted};
@@ -93,7 +93,7 @@ fn jar(slot: &Slot, at: &TabLocation, wanted: &[Slot]) -> CookieJar {
 fn options(app: &Application, config: &BrowserConfig) -> Result<BrowserOptions, BrowserError> {
     let policy = policy(config)?;
     Ok(BrowserOptions {
-        path: config.path.clone(),
+        path: config.path.clone().or_else(|| FIREFOX_NAMES.into_iter().find_map(comity_git::find_program)),
         display: if config.visible { Display::Visible } else { Display::Headless },
         policy,
         download_bytes_max: (config.downloads != Some(false)).then_some(super::downloads::FILE_BYTES_MAX),

@@ -20,6 +20,7 @@ pub const DEFAULTS: &[(&str, &str)] = &[
     ("guard.policy", "\"closed\""),
     ("permission.wait", "\"5m\""),
     ("git.hung_after", "\"30s\""),
+    ("git.program", "(git on the PATH, the system's first)"),
     ("worktree.dir", "(beside the repository)"),
     ("worktree.ready", "1"),
     ("worktree.trash_days", "7"),

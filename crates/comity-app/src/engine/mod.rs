@@ -27,6 +27,7 @@ use parked::ParkedJobs;
 pub use parked::When;
 use published::PublishedWorld;
 pub use published::WorldView;
+pub(crate) use published::assert_nobody_looks;
 use timer::Timer;
 use writer::Writer;
 
@@ -117,7 +118,7 @@ impl Engine {
         on_fence: impl Fn() + Send + Sync + 'static,
     ) -> Engine {
         let head = world.head;
-        comity_git::before_each_turn(published::assert_nobody_looks);
+        comity_git::before_each_wait(assert_nobody_looks);
         Engine(Arc::new(EngineState {
             clock,
             published: PublishedWorld::new(world.clone()),
@@ -222,7 +223,7 @@ impl Engine {
 
     #[track_caller]
     fn run_pending_on(&self, thread: Thread) {
-        published::assert_nobody_looks();
+        assert_nobody_looks();
         while !lock(&self.0.pending).is_empty() {
             match self.0.writer.try_lock() {
                 // The engine's thread was woken for it, and does the rest.

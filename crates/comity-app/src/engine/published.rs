@@ -1,8 +1,8 @@
 //! The world that everybody reads, and a guard against reading it twice at a time.
 //!
-//! A second look would wait for a writer that waits for the first one to end: for ever, on one thread. That takes bad
-//! luck, so debug builds refuse every second look, every batch under one, and every wait for a turn, whose owner may
-//! look, too.
+//! A second look waits behind a writer that waits for the first one to end: for ever, on one thread. That needs bad luck,
+//! so debug builds refuse every second look, every batch that is run under one, every wait for a turn (who has that may look,
+//! too), every run of git and every page of the log that is read: what takes long would stop everybody.
 
 use std::ops::Deref;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -43,7 +43,7 @@ impl PublishedWorld {
 
 /// In debug builds: asserts that this thread may wait for whoever publishes.
 #[track_caller]
-pub(super) fn assert_nobody_looks() {
+pub(crate) fn assert_nobody_looks() {
     #[cfg(debug_assertions)]
     look::assert_none();
 }

@@ -1,6 +1,10 @@
-//! Whether anything can be known of the process that connected.
+//! Whether anything can be known of the process that connected, and for how long.
+
+use comity_core::people::Proof;
+use comity_core::{Principal, TokenHash};
 
 use super::{Identity, marks};
+use crate::application::Application;
 use crate::lineage::{DEPTH_MAX, Lineage, LineageEnd};
 use crate::processes::{self, ProcessMark};
 
@@ -33,6 +37,29 @@ pub(super) fn no_persons(lineage: &Lineage) -> Option<Identity> {
     });
     // What was read of it is worthless if it is gone by now.
     ended(lineage).or(found)
+}
+
+impl Application {
+    /// Whether what is known of a person on a connection is so still: the token may have been revoked since, the passphrase
+    /// set anew, or given.
+    pub fn still_proves(&self, known: &Identity, lineage: &Lineage, token: Option<&TokenHash>) -> bool {
+        match known.origin.as_deref().map(|origin| &origin.proof) {
+            Some(Proof::Token(_)) => token.is_some_and(|token| self.is_persons_token(token)),
+            Some(Proof::Terminal) => !self.takes_passphrase() || self.has_given_passphrase(lineage),
+            Some(Proof::Lineage { .. }) => !self.has_given_passphrase(lineage),
+            Some(Proof::Login) | None => true,
+        }
+    }
+
+    /// Whether this is a token that stands in for the person.
+    pub fn is_persons_token(&self, token: &TokenHash) -> bool {
+        self.engine().world().people.token(token).is_some()
+    }
+
+    /// Whether who came in over the network with this may stay: not with a token that was revoked, nor after a login.
+    pub fn may_stay(&self, who: Principal, token: &TokenHash) -> bool {
+        who != Principal::Human || self.is_persons_token(token) || self.identities().is_logged_in(token)
+    }
 }
 
 fn nobody_any_more() -> Identity {

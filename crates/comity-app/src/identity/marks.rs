@@ -1,6 +1,9 @@
 //! What tells that a process belongs to an agent: a token it was started with, variables that agent programs set for
 //! what they run, and their names.
 
+use comity_core::AgentId;
+
+use crate::application::Application;
 use crate::lineage::LineageProcess;
 
 /// Bytes of an environment that are searched.
@@ -57,7 +60,15 @@ pub(super) fn of(link: &LineageProcess) -> Marks {
     marks
 }
 
-/// The variables that agent programs have set for a process.
+impl Application {
+    /// The agent that is here, and with whose token a process was started.
+    pub(super) fn started_as(&self, link: &LineageProcess) -> Option<AgentId> {
+        let hash = crate::tokens::hash(&of(link).token?);
+        self.engine().world().agents.by_token(&hash).ok().map(|agent| agent.id)
+    }
+}
+
+/// The variables that agent programs have set for a process, with their values.
 pub(super) fn variables(link: &LineageProcess) -> Vec<(&'static str, Vec<u8>)> {
     let environment = environment(link.process.pid).unwrap_or_default();
     let known = |variable: &[u8]| {

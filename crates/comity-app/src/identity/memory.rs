@@ -9,7 +9,7 @@ use comity_core::{AgentId, TokenHash};
 
 use super::within::SubAgents;
 use super::{lock, terminal};
-use crate::lineage::Lineage;
+use crate::lineage::{LedTerminal, Lineage};
 use crate::tokens::Token;
 
 /// Processes whose use of a token is remembered.
@@ -26,8 +26,8 @@ const LOGINS_MAX: usize = 64;
 pub struct Identities {
     /// Who used which agent's token; `None` if several were used.
     pub(super) uses: Mutex<HashMap<Process, Option<AgentId>>>,
-    /// Terminals that were checked.
-    pub(super) terminals: Mutex<HashMap<Process, terminal::Holder>>,
+    /// Terminals that were looked at.
+    pub(super) terminals: Mutex<HashMap<LedTerminal, terminal::Holder>>,
     /// Logins at the HTTP door, and until when.
     pub(super) logins: Mutex<HashMap<TokenHash, Instant>>,
     /// Codes of login links, valid once, and until when.
@@ -35,8 +35,8 @@ pub struct Identities {
     /// Agents to which one of their processes has attached.
     pub(super) attached: Mutex<HashSet<AgentId>>,
     pub(super) sub_agents: Mutex<SubAgents>,
-    /// Leaders of terminals in which a passphrase was given, and its verifier.
-    pub(super) unlocked: Mutex<HashMap<Process, Box<str>>>,
+    /// Terminals in which a passphrase was given, and what is stored of that.
+    pub(super) unlocked: Mutex<HashMap<LedTerminal, Box<str>>>,
 }
 
 impl Identities {

@@ -31,7 +31,7 @@ impl Application {
     pub(super) fn check_holder(&self, pty: u32, leader: &LineageProcess) -> Result<(), String> {
         // Whoever holds it may become an agent's, or pass it to one that it starts.
         let markings = processes::markings();
-        let known = lock(&self.identities().terminals).get(&leader.process).cloned();
+        let known = lock(&self.identities().terminals).get(&leader.led_terminal()).cloned();
         let known = known.filter(|holder| !matches!(holder, Holder::Fine { until } if *until != markings));
         let holder = known.unwrap_or_else(|| {
             let found = self.find_doubtful(pty, leader);
@@ -109,7 +109,7 @@ impl Identities {
         if terminals.len() >= TERMINALS_MAX {
             terminals.clear();
         }
-        terminals.insert(leader.process, holder);
+        terminals.insert(leader.led_terminal(), holder);
     }
 }
 

@@ -139,6 +139,7 @@ impl LogReader {
 
     /// The records after `after`, wherever they are: as many as fit into a page, and at least one if there is one.
     pub fn read_page(&self, after: u64, page: PageSize) -> Result<Vec<Record>, String> {
+        crate::engine::assert_nobody_looks();
         let mut filling = Filling { records: Vec::new(), room: page.room(), is_full: false };
         if after < self.segments.sealed_up_to() {
             self.segments.visit_after(after, |stored| filling.takes(stored))?;

@@ -1,10 +1,9 @@
 //! Where an agent's program appears: as it was asked for, or as it suits the terminal that it was asked from.
 
-use std::ffi::OsString;
-
 use comity_core::runs::{RunBackend, RunBeside, RunSpec};
 use comity_core::{Refusal, World};
-use comity_runner::{PanePlace, Surroundings, TmuxPlace, detect, detect_iterm2, find};
+use comity_git::find_program;
+use comity_runner::{PanePlace, Surroundings, TmuxPlace, detect, detect_iterm2};
 
 use crate::operation::Caller;
 
@@ -48,7 +47,7 @@ pub(crate) fn place_for(
         "process" => Ok(RunBackend::Process.into()),
         "acp" => Ok(RunBackend::Acp.into()),
         "auto" => Ok(detect(&own, &path, own_session()).map_or(RunBackend::Process.into(), of_pane)),
-        "tmux" => match find(PROGRAM, &path) {
+        "tmux" => match find_program(PROGRAM) {
             Some(program) => {
                 let place = own.leader().unwrap_or_else(own_session);
                 Ok(of_pane(PanePlace::Tmux { program, place }))
@@ -90,17 +89,16 @@ fn of_pane(place: PanePlace) -> RunPlace {
 
 /// Where the pane of a program is made.
 pub(super) fn of_panes(spec: &RunSpec) -> Result<PanePlace, &'static str> {
-    let path: OsString = std::env::var_os("PATH").unwrap_or_default();
     match &spec.beside {
         Some(RunBeside::Iterm2 { session }) => {
-            let it2 = find("it2", &path).ok_or("there is no it2 on the server's PATH")?;
+            let it2 = find_program("it2").ok_or("there is no it2 on the server's PATH")?;
             Ok(PanePlace::Iterm2 { it2, leader: session.to_string() })
         }
         Some(RunBeside::Tmux { server, pane }) => {
             let place = TmuxPlace::Beside { server: (&**server).into(), pane: pane.to_string() };
-            Ok(PanePlace::Tmux { program: find(PROGRAM, &path).ok_or(NO_TMUX)?, place })
+            Ok(PanePlace::Tmux { program: find_program(PROGRAM).ok_or(NO_TMUX)?, place })
         }
         None if spec.backend == RunBackend::Iterm2 => Err("it is not known beside which session of iTerm2"),
-        None => Ok(PanePlace::Tmux { program: find(PROGRAM, &path).ok_or(NO_TMUX)?, place: own_session() }),
+        None => Ok(PanePlace::Tmux { program: find_program(PROGRAM).ok_or(NO_TMUX)?, place: own_session() }),
     }
 }

@@ -11,8 +11,8 @@ use super::private_socket;
 use crate::error::{BrowserError, Result};
 use crate::options::Display;
 
-/// Names of Firefox, in the order in which they are tried.
-const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
+/// The names that Firefox goes by, in the order in which they are looked for.
+pub const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 
 /// The given program, otherwise `firefox-esr` or `firefox` on the PATH.
 pub fn find_firefox(path: Option<&Path>) -> Result<PathBuf> {

@@ -16,7 +16,9 @@ use crate::limits::{
     PATHS_PER_ASK_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
 };
 use crate::next_call::call;
+use crate::permissions::mode_of;
 use crate::refusal::Refusal;
+use crate::roles::Mode;
 use crate::time::Millis;
 use crate::wait_graph::Waits;
 use crate::world::World;
@@ -167,6 +169,12 @@ fn check_bounds(
         ));
     }
     check_path_count(wants.len())?;
+    if who.agent().is_some_and(|agent| mode_of(world, agent) == Mode::Plan) {
+        return Err(Refusal::NotAllowed {
+            problem: "you are in plan mode: you change nothing, so no path is locked for you".into(),
+            hint: "look around, then submit your plan".into(),
+        });
+    }
     for wanted in wants {
         if wanted.ttl < LOCK_TTL_MIN || wanted.ttl > LOCK_TTL_MAX {
             return Err(Refusal::bad_input(

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::LockMode;
 use crate::calls;
-use crate::display::visible;
+use crate::display::{path_in_text, quoted};
 use crate::ids::AgentId;
 use crate::next_call::{Argument, NextCall, call};
 use crate::time::Millis;
@@ -34,9 +34,9 @@ pub struct HolderView {
 
 impl fmt::Display for HolderView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason =
-            self.reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
-        let HolderView { holder, path, age_ms, .. } = self;
+        let reason = self.reason.as_deref().map(|text| format!(" ({})", quoted(text))).unwrap_or_default();
+        let HolderView { holder, age_ms, .. } = self;
+        let path = path_in_text(&self.path);
         match (self.state, self.expires_in_ms) {
             ("waiting", _) => write!(f, "{holder} has waited for {path} for {age_ms}{reason}"),
             ("orphaned", _) => {

@@ -196,6 +196,12 @@ impl Mailbox {
         self.letters
     }
 
+    /// How many of one sender wait.
+    pub(super) fn letters_from(&self, who: Principal) -> usize {
+        self.by_sender.get(&who).map_or(0, VecDeque::len)
+    }
+
+    /// How many bytes these have.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -11,6 +11,7 @@ use super::change::{FileChange, changes_between};
 use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
 use super::look::{CommitCandidates, look};
+use super::merged::MergedByGit;
 use super::not_committed::NotCommitted;
 use super::publish::{Publication, Published};
 use super::request::CommitRequest;
@@ -45,6 +46,8 @@ pub struct NextCommit<'a> {
     pub branch: Option<&'a str>,
     /// By path.
     pub changes: &'a [FileChange],
+    /// What git has merged into it besides, and from where, if it finishes a merge.
+    pub merged: Option<MergedByGit<'a>>,
 }
 
 /// A commit that is on its branch.
@@ -78,6 +81,7 @@ impl Committing<'_> {
                 parent: found.head.as_deref(),
                 branch: branch.as_deref(),
                 changes: &built.changes,
+                merged: None,
             };
             before_publish(&next).map_err(NotCommitted::Refused)?;
             let (commit, changes) = (built.commit.clone(), built.changes.clone());

@@ -17,6 +17,7 @@ use super::change::{FileChange, changes_between, read_raw};
 use super::filters::filtered;
 use super::hooks::{commit_msg, pre_commit};
 use super::look::{Candidate, CommitCandidates, OnDisk};
+use super::merged::MergedByGit;
 use super::not_committed::NotCommitted;
 use super::presence::{Presence, PresenceCache};
 use super::private_index::PrivateIndex;
@@ -119,10 +120,18 @@ impl Committing<'_> {
         }
         let commit = commit_tree(git, self.request.author, &[&head, &merge.theirs], &tree, &message)?;
         let branch = branch(git)?;
-        let next =
-            NextCommit { commit: &commit, parent: Some(&head), branch: branch.as_deref(), changes: &own };
-        before_publish(&next).map_err(NotCommitted::Refused)?;
         let changes: Vec<FileChange> = changes_between(git, Some(&head), &tree)?;
+        let is_own = |change: &&FileChange| own.iter().any(|own| own.path == change.path);
+        let merged: Vec<FileChange> = changes.iter().filter(|change| !is_own(change)).cloned().collect();
+        let merged = MergedByGit { changes: &merged, git, head: &head, theirs: &merge.theirs };
+        let next = NextCommit {
+            commit: &commit,
+            parent: Some(&head),
+            branch: branch.as_deref(),
+            changes: &own,
+            merged: Some(merged),
+        };
+        before_publish(&next).map_err(NotCommitted::Refused)?;
         let left_as_before = left_as_before(git, &head, &changes, &found, &status)?;
         let built = UnpublishedCommit { commit: commit.clone(), changes: changes.clone(), next: None };
         let publication = Publication {

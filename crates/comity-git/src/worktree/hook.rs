@@ -141,6 +141,7 @@ impl Driver {
         let output = process::run(
             &mut command,
             MayRun::Everything,
+            &[],
             ChildInput::Bytes(input),
             TimeLeft::new(GitPace::Any, Instant::now() + hook.patience),
         )

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use comity_app::Application;
 use comity_app::ledger::Entry;
 use comity_app::page_size::PageSize;
-use comity_core::{Principal, Record, Refusal, event};
+use comity_core::{Principal, Record, Refusal, TokenHash, event};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -81,6 +81,8 @@ fn neither() -> Response {
 pub(super) struct Follower {
     app: Application,
     who: Principal,
+    /// What it came in with.
+    token: TokenHash,
     cursor: u64,
     /// The wanted types; empty means all.
     only: Vec<String>,
@@ -108,17 +110,24 @@ impl Follower {
             unreachable!("whoever is let in has a connection")
         };
         peer.now(ClientActivity::Following);
-        Ok(Follower::new(door, peer, who, after, only))
+        let token = comity_app::tokens::hash(guard::token(&parts.headers)?);
+        Ok(Follower::new(door, peer, (who, token), after, only))
     }
 
-    fn new(door: &Door, peer: &Arc<Peer>, who: Principal, after: Option<u64>, only: Vec<String>) -> Follower {
+    fn new(
+        door: &Door,
+        peer: &Arc<Peer>,
+        (who, token): (Principal, TokenHash),
+        after: Option<u64>,
+        only: Vec<String>,
+    ) -> Follower {
         let app = &door.app;
         let news = Arc::new(Notify::new());
         let feed = app.engine().feed();
         let woken = Arc::clone(&news);
         let waker = feed.wake(Arc::new(move |_| woken.notify_one()));
         let cursor = after.unwrap_or_else(|| feed.head());
-        Follower { app: app.clone(), who, cursor, only, news, waker, peer: Arc::clone(peer) }
+        Follower { app: app.clone(), who, token, cursor, only, news, waker, peer: Arc::clone(peer) }
     }
 
     pub(super) fn peer(&self) -> &Arc<Peer> {
@@ -135,6 +144,9 @@ impl Follower {
     /// without losing anything.
     pub(super) async fn next(&mut self) -> Option<Vec<StreamItem>> {
         loop {
+            if !self.app.may_stay(self.who, &self.token) {
+                return None;
+            }
             let before = self.cursor;
             let page = self.page().await?;
             if !page.is_empty() {

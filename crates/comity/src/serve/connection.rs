@@ -50,9 +50,9 @@ pub(crate) struct Connection {
     pub(crate) protocol: u32,
     /// The client's version, if it is another one and the client has not been told.
     pub(crate) other_version: Option<Box<str>>,
-    /// Whether a token has come over it.
-    pub(crate) showed_token: bool,
-    /// How often processes had been marked when it was last identified, and by which token.
+    /// The last token that came over it and was known.
+    pub(crate) token: Option<TokenHash>,
+    /// How often processes had been marked when somebody was last known on it, and by which token.
     pub(crate) looked_at: Option<(u64, Option<TokenHash>)>,
     /// Queued requests.
     pub(crate) parked: HashMap<u64, WaitPlace>,
@@ -108,7 +108,7 @@ impl Connection {
             identity: None,
             protocol: PROTOCOL,
             other_version: None,
-            showed_token: false,
+            token: None,
             looked_at: None,
             parked: HashMap::new(),
             refused_waits: HashSet::new(),

@@ -91,6 +91,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     comity_git::keep_private(start_environment::settle(home, umask.bits())?);
     comity_git::raise_open_files();
     let config = read_config(home)?;
+    comity_git::use_git(config.git.program.clone());
     if let Some(silence) = config.git.hung_after {
         comity_git::give_up_git_after(std::time::Duration::from_millis(silence.0.0));
     }

@@ -256,7 +256,7 @@ impl Place {
         kill(pid, Signal::KILL);
         assert!(has_ended(pid, PATIENCE), "the server {pid} did not die");
         // What it was just starting has its socket until it runs.
-        eventually("nobody listens", || Wire::try_connect(self).is_none());
+        eventually("nobody listens", || Wire::is_gone(self, pid));
         pid
     }
 }

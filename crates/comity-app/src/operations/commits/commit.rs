@@ -15,7 +15,7 @@ use comity_git::commit::{
 };
 
 use super::again;
-use super::held::ProjectLocks;
+use super::held::{ProjectLocks, refuse_others};
 use crate::branch_moves::{self, Moving};
 use crate::catalog::next_call;
 use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
@@ -109,6 +109,9 @@ impl Operation for Commit {
         let mut moving = Moving::new(app, caller.who, place.project());
         let mut intend = |next: &NextCommit<'_>| {
             app.watch().made(next.commit);
+            if let Some(merged) = &next.merged {
+                refuse_others(app, caller.who, &place, merged)?;
+            }
             moving.intend(Some(held.proof(next.changes)?), intended(app, caller, &place, &self.message, next))
         };
         let _watched = app.watch().moving();

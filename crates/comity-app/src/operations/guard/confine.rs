@@ -64,7 +64,14 @@ impl Operation for GuardConfine {
             }
             who => who,
         };
-        let confines = confines(app, who, caller.cwd.as_deref())?;
+        let mut confines = confines(app, who, caller.cwd.as_deref())?;
+        // Who goes on after its agent's end does no more than that did.
+        if who == Principal::Nobody
+            && confines.policy != ConfinePolicy::Off
+            && app.ended_above(caller).is_some_and(|ended| app.is_planning(Principal::Agent(ended)))
+        {
+            (confines.sealed, confines.network) = (true, app.config().guard.plan_network);
+        }
         shell::note(app, caller, confines.sealed);
         Ok(Plan::Answer(confines))
     }

@@ -75,6 +75,8 @@ pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     let dirs = dirs.filter_map(|path| path.canonicalize().ok()).flat_map(|path| without(path, &worked_in));
     let own = std::env::current_exe().ok();
     let programs = own.iter().flat_map(|own| PROGRAMS.map(|name| own.with_file_name(name)));
+    let git = comity_git::git_program();
+    let programs = programs.chain((!comity_git::is_the_systems(git, None)).then(|| git.to_owned()));
     let files = programs.filter_map(|file| file.canonicalize().ok()).filter(|file| !is_built_there(file));
     let connected = crate::plain_file::read(&server.home.join("init.json")).unwrap_or_default();
     let connected: GuardedFolders = serde_json::from_slice(&connected).unwrap_or_default();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::about::{blocks, project};
 use super::names::{name_in_list, names_in_list};
 use super::{InboxAnswer, InboxEntry};
-use crate::catalog::entry_of;
+use crate::catalog::{entry_of, next_call};
 use crate::open_merges::OpenMerge;
 use crate::operation::Operation;
 use crate::operations::control::{ApproveShutdown, RejectShutdown};
@@ -18,7 +18,8 @@ use crate::operations::decisions::{ConfirmDecision, RejectDecision};
 use crate::operations::locks::{Adopt, Release, Rescue, named_from};
 use crate::operations::mail::{Next, ReadMail};
 use crate::operations::people::ShowNewPlaces;
-use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, RejectPlan};
+use crate::operations::permissions::reading::is_cut;
+use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, ListPermissions, RejectPlan};
 use crate::operations::pools::LeaseGrant;
 use crate::operations::runs::{DismissRun, RestartRun};
 use crate::operations::tabs::GrantTabSpace;
@@ -146,13 +147,14 @@ impl InboxEntry {
             InboxItem::Permission(request) => {
                 let id = request.id.0;
                 let asker = name(Principal::Agent(request.asker));
+                let (tool, summary) = (visible(&request.call.tool), visible(&request.call.summary));
+                let rest = match is_cut(&summary) {
+                    true => format!("; all of it: {}", next_call::<ListPermissions>([])),
+                    false => String::new(),
+                };
                 (
                     "permission",
-                    format!(
-                        "{asker} asks for {}: {}",
-                        visible(&request.call.tool),
-                        visible(&request.call.summary)
-                    ),
+                    format!("{asker} asks for {tool}: {summary}{rest}"),
                     vec![
                         by::<AllowRequest>("allow", json!({ "id": id }), ReasonField::None),
                         by::<DenyRequest>("deny", json!({ "id": id }), ReasonField::Must("reason")),

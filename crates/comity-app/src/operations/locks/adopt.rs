@@ -26,6 +26,7 @@ impl Operation for Adopt {
         if let Some(events) = app.answered(caller) {
             return Ok(Plan::Answer(finish(&events)));
         }
+        super::lock::refuse_planners(app, caller)?;
         let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
         let asks = vec![Ask::Lock(LockAsk::Adopt {

@@ -53,16 +53,21 @@ pub struct LockGrant {
     pub changed: Vec<String>,
 }
 
+/// Who plans takes no locks.
+pub(super) fn refuse_planners(app: &Application, caller: &Caller) -> Result<(), Refusal> {
+    if !app.is_planning(caller.who) {
+        return Ok(());
+    }
+    let problem = "you are in plan mode: you change nothing, so no path is locked for you".into();
+    Err(Refusal::NotAllowed { problem, hint: submit_plan_first() })
+}
+
 impl Operation for Lock {
     type Output = LockGrant;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockGrant>, Failure> {
         must_name_paths(&self.paths)?;
-        if app.is_planning(caller.who) {
-            let problem = "you are in plan mode: you change nothing, so no path is locked for you".into();
-            let hint = submit_plan_first();
-            return Err(Refusal::NotAllowed { problem, hint }.into());
-        }
+        refuse_planners(app, caller)?;
         let place = app.projects().place(caller)?;
         let mode = if self.shared { LockMode::Shared } else { LockMode::Exclusive };
         let ttl = match self.ttl {

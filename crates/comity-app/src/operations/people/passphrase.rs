@@ -58,9 +58,9 @@ impl Operation for SetPassphrase {
             }
             (Some(text), false) => Some(tokens::verifier(text).map_err(Failure::fault)?.into_boxed_str()),
         };
-        // Whoever sets it has given it. If this is refused, no stored passphrase ever has this verifier.
-        if let Some((leader, verifier)) = super::login::terminal_of(caller).zip(verifier.as_deref()) {
-            app.unlock_terminal(leader, verifier);
+        // Whoever sets it has given it. If this is refused, no passphrase is ever stored as this one is.
+        if let Some((lineage, verifier)) = caller.lineage.as_ref().zip(verifier.as_deref()) {
+            app.unlock_terminal(lineage, verifier);
         }
         let asks = vec![Ask::Person(PersonAsk::SetPassphrase { verifier })];
         Ok(Plan::change(asks, move |_, _, _| PassphraseSet { needed, was_needed }))

@@ -199,6 +199,11 @@ pub(crate) fn command_line(input: &Value) -> Option<String> {
     input.as_str().or_else(|| text(&["command", "cmd", "script"])).map(str::to_owned)
 }
 
+/// What stands for the middle of a call that is too long, after how many bytes it has.
+const CUT: &str = " more bytes…]";
+/// Bytes of that with the number.
+const CUT_BYTES_MAX: usize = 40;
+
 /// What a call is about, in a line.
 fn summary(kind: ToolKind, command: Option<&str>, effects: &Effects, input: &str) -> String {
     let first = effects.writes.first().map(|write| write.target.to_string());
@@ -211,12 +216,23 @@ fn summary(kind: ToolKind, command: Option<&str>, effects: &Effects, input: &str
         }
         (_, _, Some(path)) => path,
     };
-    let mut text = redact(&text).split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.len() > PERMISSION_SUMMARY_BYTES_MAX {
-        let max = PERMISSION_SUMMARY_BYTES_MAX - '…'.len_utf8();
-        let end = (0..=max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(end);
-        text.push('…');
+    let text = redact(&text);
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    in_short(&lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ⏎ "))
+}
+
+/// How it begins and how it ends: what is dangerous may stand there.
+fn in_short(text: &str) -> String {
+    if text.len() <= PERMISSION_SUMMARY_BYTES_MAX {
+        return text.to_owned();
     }
-    text
+    let half = (PERMISSION_SUMMARY_BYTES_MAX - CUT_BYTES_MAX) / 2;
+    let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let tail = (text.len() - half..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    format!("{} […{}{CUT} {}", &text[..head], tail - head, &text[tail..])
+}
+
+/// Whether a summary leaves something out.
+pub(crate) fn is_cut(summary: &str) -> bool {
+    summary.contains(CUT)
 }

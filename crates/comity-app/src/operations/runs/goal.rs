@@ -157,13 +157,15 @@ fn workers<W: Clone>(
     wished: &str,
     worker: impl Fn(Option<&str>) -> Result<W, Refusal>,
 ) -> Result<Vec<W>, Refusal> {
-    let Ok(count) = wished.trim().parse::<usize>() else {
-        let named = wished.split(',').map(str::trim).filter(|name| !name.is_empty());
-        return named.map(|name| worker(Some(name))).collect();
-    };
+    let named = || wished.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let number = wished.trim().parse::<usize>().ok();
+    let count = number.unwrap_or_else(|| named().count());
     if count > AGENT_LIMIT_MAX {
         let hint = format!("start at most {AGENT_LIMIT_MAX}");
         return Err(Refusal::bad_input(format!("{count} workers are too many"), hint));
+    }
+    if number.is_none() {
+        return named().map(|name| worker(Some(name))).collect();
     }
     Ok(vec![worker(None)?; count])
 }

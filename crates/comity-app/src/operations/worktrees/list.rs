@@ -158,6 +158,9 @@ impl WorktreeList {
         let is_quiet = driver.pool_is_quiet();
         let mut leftovers = driver.leftovers().map_err(failure)?;
         leftovers.retain(|left| is_quiet || !left.path().starts_with(&driver.places().pool));
+        self.leftovers.extend(leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())));
+        self.ready += driver.ready().map_err(failure)?;
+        self.waiting.extend(driver.waiting_merges().map_err(failure)?.into_iter().map(WaitingMerge::of));
         let world = app.engine().world();
         let is_live = |who: Principal| match who {
             Principal::Agent(id) => world.agents.get(id).is_some_and(|agent| agent.is_live()),
@@ -188,18 +191,17 @@ impl WorktreeList {
             }));
         }
         self.trash_total += trashed.len();
-        self.leftovers.extend(leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())));
-        self.ready += driver.ready().map_err(failure)?;
-        self.waiting.extend(driver.waiting_merges().map_err(failure)?.into_iter().map(WaitingMerge::of));
         Ok(())
     }
 }
 
 /// Drops reservations of recorded worktrees: they are not leftovers, whenever the server died after recording them.
 fn forget_reservations(app: &Application, driver: &Driver, project: ProjectId) {
-    let world = app.engine().world();
-    let slugs = world.worktrees.of(project).filter_map(|worktree| Slug::parse(&worktree.tree.slug).ok());
-    slugs.for_each(|slug| driver.handed_out(&slug));
+    let slugs: Vec<Slug> = {
+        let world = app.engine().world();
+        world.worktrees.of(project).filter_map(|worktree| Slug::parse(&worktree.tree.slug).ok()).collect()
+    };
+    slugs.iter().for_each(|slug| driver.handed_out(slug));
 }
 
 impl fmt::Display for WorktreeList {

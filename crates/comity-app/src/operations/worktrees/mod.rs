@@ -25,6 +25,7 @@ pub(crate) use list::WaitingMerge;
 pub use merge::WorktreeMerge;
 pub use remove::WorktreeRemove;
 pub use restore::WorktreeRestore;
+pub(crate) use scope::made_under_locks;
 
 pub(crate) const GROUPS: &[Group] = &[("worktree", "A copy of the repository for one agent")];
 

@@ -47,7 +47,7 @@ pub(super) fn never_locked(
 }
 
 /// Those of the commits that were made of what somebody had locked.
-fn made_under_locks(app: &Application, ids: &BTreeSet<&str>) -> Result<BTreeSet<String>, Failure> {
+pub(crate) fn made_under_locks(app: &Application, ids: &BTreeSet<&str>) -> Result<BTreeSet<String>, Failure> {
     let reader = app.reader()?;
     let (mut made, mut after) = (BTreeSet::new(), 0);
     while made.len() < ids.len() {
@@ -66,10 +66,12 @@ fn made_under_locks(app: &Application, ids: &BTreeSet<&str>) -> Result<BTreeSet<
 
 fn locked_since(app: &Application, worktree: &Worktree) -> Result<Vec<PathPattern>, Failure> {
     let reader = app.reader()?;
-    // Locks that the owner had taken before and still holds count, too.
-    let held = app.engine().world();
-    let held = held.locks.of(worktree.owner).filter(|lock| lock.wanted.project == worktree.project);
-    let mut patterns: Vec<PathPattern> = held.map(|lock| lock.wanted.pattern.clone()).collect();
+    // Locks that the owner had taken before and still holds count as well.
+    let mut patterns: Vec<PathPattern> = {
+        let world = app.engine().world();
+        let held = world.locks.of(worktree.owner).filter(|lock| lock.wanted.project == worktree.project);
+        held.map(|lock| lock.wanted.pattern.clone()).collect()
+    };
     let mut after = worktree.added;
     loop {
         let page = reader.read(after, PAGE_RECORDS).map_err(Failure::fault)?;

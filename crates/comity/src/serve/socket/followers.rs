@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use comity_app::Application;
+use comity_app::identity::Identity;
 use comity_app::ledger::Entry;
 use comity_app::page_size::PageSize;
 use comity_core::Record;
@@ -33,6 +34,14 @@ impl Socket {
             let Some(connection) = self.connections.get_mut(&id) else { continue };
             let Some(follow) = connection.follow else { continue };
             comity_app::planted_panic::panic_at("follower");
+            let is_known = |known: &Identity| {
+                self.app.still_proves(known, &connection.lineage, connection.token.as_ref())
+            };
+            if !connection.identity.as_ref().is_some_and(is_known) {
+                // It connects again, as whom it is now.
+                self.close(id);
+                continue;
+            }
             let records = read_on(&self.app, follow.cursor);
             if records.is_empty() {
                 // The log cannot be read right now: the follower reconnects with its cursor.
