@@ -133,6 +133,7 @@ pub struct GuardConfig {
     pub program_settings: bool,
 }
 
+/// How requests for permission are handled.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermissionConfig {
@@ -162,6 +163,7 @@ pub enum ConfinePolicy {
     Required,
 }
 
+/// Which git the server runs, and how long it waits for it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GitConfig {
@@ -171,6 +173,7 @@ pub struct GitConfig {
     pub program: Option<std::path::PathBuf>,
 }
 
+/// Where worktrees are kept, and how they are made.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorktreeConfig {

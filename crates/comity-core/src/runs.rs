@@ -5,6 +5,7 @@
 
 mod feature;
 mod noted;
+mod programs;
 mod rules;
 mod staffing;
 mod team;

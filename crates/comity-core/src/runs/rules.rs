@@ -1,8 +1,7 @@
 //! The rules of runs: who may start and stop programs, and what follows from their ends.
 
 use super::{
-    AgentRun, AgentRuns, Reached, RunBackend, RunEnd, RunEvent, RunExit, RunId, RunProgram, RunSpec,
-    RunState, team,
+    AgentRun, AgentRuns, Reached, RunEnd, RunEvent, RunExit, RunId, RunSpec, RunState, programs, team,
 };
 use crate::agents::{self, AgentEvent, Ending, Life, Process, Profile};
 use crate::calls;
@@ -10,9 +9,7 @@ use crate::checks::only_comity;
 use crate::event::Event;
 use crate::features::FollowUp;
 use crate::ids::{AgentId, Principal, TokenHash};
-use crate::limits::{
-    PROFILE_BYTES_MAX, RUN_RESTART_AFTER, RUN_RESTARTS_MAX, RUN_TEXT_BYTES_MAX, RUNS_OVER_MAX,
-};
+use crate::limits::{RUN_RESTART_AFTER, RUN_RESTARTS_MAX, RUNS_OVER_MAX};
 use crate::next_call::call;
 use crate::people::Asker;
 use crate::permissions::{PermissionEvent, mode_of_role};
@@ -42,8 +39,8 @@ pub(super) fn want(world: &World, asker: &Asker, spec: &RunSpec) -> Result<Vec<E
 
 pub(super) fn check_wanted(world: &World, asker: &Asker, spec: &RunSpec) -> Result<(), Refusal> {
     may(world, asker.who, Right::StartAgents)?;
-    check_spec(spec)?;
-    may_run(world, asker.who, &spec.program)?;
+    programs::check(spec)?;
+    programs::may_start(world, asker.who, &spec.program)?;
     spec.role.as_deref().map_or(Ok(()), |role| world.roles.must_know(role))?;
     agents::check_agent_name(world, &spec.name)?;
     if let Some(run) = world.runs.active().find(|run| run.spec.name == spec.name) {
@@ -60,57 +57,6 @@ pub(super) fn check_wanted(world: &World, asker: &Asker, spec: &RunSpec) -> Resu
     }
     match &spec.task {
         Some(on) => tasks::must_be_open(world, on),
-        None => Ok(()),
-    }
-}
-
-/// Clients ask before they write. A command asks nobody, so an agent starts none that a person has not started before.
-fn may_run(world: &World, who: Principal, program: &RunProgram) -> Result<(), Refusal> {
-    let is_known = || world.runs.iter().any(|run| run.by == Principal::Human && run.spec.program == *program);
-    match (who, program) {
-        (Principal::Agent(_), RunProgram::Command(_)) if !is_known() => Err(Refusal::NotAllowed {
-            problem: "an agent may start clients by name, and only those commands that a person has started"
-                .into(),
-            hint: "name a client, such as claude or codex, or ask the person to start the command".into(),
-        }),
-        (
-            Principal::Agent(_) | Principal::Human | Principal::System | Principal::Nobody,
-            RunProgram::Client(_) | RunProgram::Command(_),
-        ) => Ok(()),
-    }
-}
-
-fn check_spec(spec: &RunSpec) -> Result<(), Refusal> {
-    let is_empty = match &spec.program {
-        RunProgram::Client(name) => name.is_empty(),
-        RunProgram::Command(words) => words.first().is_none_or(|word| word.is_empty()),
-    };
-    if is_empty {
-        return Err(Refusal::bad_input("there is no program to start", "name a client or a command"));
-    }
-    if spec.text_commands && (spec.survives || spec.backend != RunBackend::Process) {
-        return Err(Refusal::bad_input(
-            "commands are read only from the output of a program that the server runs itself",
-            "use the backend process, and do not let it survive",
-        ));
-    }
-    if spec.leader.is_some() || spec.staffed {
-        return Err(Refusal::bad_input("only Comity says who leads it", "leave that out"));
-    }
-    let words = match &spec.program {
-        RunProgram::Client(name) => name.len(),
-        RunProgram::Command(words) => words.iter().map(|word| word.len() + 1).sum(),
-    };
-    let texts = [
-        ("command", words, RUN_TEXT_BYTES_MAX),
-        ("prompt", spec.prompt.as_deref().map_or(0, str::len), RUN_TEXT_BYTES_MAX),
-        ("directory", spec.cwd.len(), PROFILE_BYTES_MAX),
-        ("model", spec.model.as_deref().map_or(0, str::len), PROFILE_BYTES_MAX),
-    ];
-    match texts.into_iter().find(|(_, bytes, max)| bytes > max) {
-        Some((what, _, max)) => {
-            Err(Refusal::bad_input(format!("the {what} is longer than {max} bytes"), "shorten it"))
-        }
         None => Ok(()),
     }
 }
