@@ -134,6 +134,7 @@ pub struct GuardConfig {
     pub program_settings: bool,
 }
 
+/// About permissions.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermissionConfig {
@@ -163,6 +164,7 @@ pub enum ConfinePolicy {
     Required,
 }
 
+/// About git.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GitConfig {
@@ -172,6 +174,7 @@ pub struct GitConfig {
     pub program: Option<std::path::PathBuf>,
 }
 
+/// About worktrees.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorktreeConfig {
@@ -328,10 +331,8 @@ impl ProjectConfig {
     /// What the file at the top of a worktree sets, by whole keys.
     pub fn given(root: &Path) -> BTreeMap<String, GivenSetting> {
         let path = root.join("comity.toml");
-        let table: toml::Table = std::fs::read_to_string(&path)
-            .ok()
-            .and_then(|text| toml::from_str(&text).ok())
-            .unwrap_or_default();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let table: toml::Table = toml::from_str(&text).unwrap_or_default();
         let from = path.display().to_string();
         let given = sources::flat(&table).into_iter();
         given.map(|(key, value)| (key, GivenSetting { value, from: from.clone() })).collect()
@@ -353,12 +354,11 @@ impl ProjectConfig {
 
 /// Says what is wrong with the time of locks.
 fn check_ttl(lock: &LockConfig) -> Result<(), String> {
+    let (least, most) = (limits::LOCK_TTL_MIN, limits::LOCK_TTL_MAX);
     match lock.ttl.map(|span| span.0) {
-        Some(ttl) if !(limits::LOCK_TTL_MIN..=limits::LOCK_TTL_MAX).contains(&ttl) => Err(format!(
-            "lock.ttl is {ttl}; give one from {} to {}",
-            limits::LOCK_TTL_MIN,
-            limits::LOCK_TTL_MAX
-        )),
+        Some(ttl) if !(least..=most).contains(&ttl) => {
+            Err(format!("lock.ttl is {ttl}; give one from {least} to {most}"))
+        }
         _ => Ok(()),
     }
 }
