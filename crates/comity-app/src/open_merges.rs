@@ -1,6 +1,6 @@
-//! Merges that somebody has to go on with: made and not taken into their branch yet, or kept back by a conflict.
+//! Merges that somebody has to continue: made and not taken into their branch yet, or stopped by a conflict.
 //!
-//! The branches are git's, so this is looked up and remembered; a restart forgets conflicts, not merges that wait.
+//! The branches are git's, so this is looked up and cached; a restart forgets conflicts, but not waiting merges.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,12 +13,12 @@ use comity_core::{Principal, ProjectId, World};
 use crate::application::Application;
 use crate::operations::worktrees::WaitingMerge;
 
-/// Projects that are remembered; the others are looked at when somebody asks there.
+/// Cached projects; others are looked at when somebody asks there.
 const PROJECTS_MAX: usize = 256;
-/// Conflicts that are remembered in a project.
+/// Cached conflicts of a project.
 const CONFLICTS_MAX: usize = 64;
 
-/// The merges that are open, by project.
+/// By project.
 #[derive(Default)]
 pub(crate) struct OpenMerges(Mutex<BTreeMap<ProjectId, ProjectMerges>>);
 
@@ -26,11 +26,11 @@ pub(crate) struct OpenMerges(Mutex<BTreeMap<ProjectId, ProjectMerges>>);
 struct ProjectMerges {
     waiting: Vec<(WaitingMerge, i64)>,
     /// By the name of the worktree.
-    conflicts: BTreeMap<Box<str>, Conflict>,
+    conflicts: BTreeMap<Box<str>, OpenConflict>,
 }
 
 #[derive(Clone)]
-struct Conflict {
+struct OpenConflict {
     target: String,
     paths: Vec<String>,
     /// What is to be merged in the worktree to resolve it.
@@ -41,7 +41,7 @@ struct Conflict {
 /// A merge that waits for somebody.
 pub(crate) struct OpenMerge {
     pub(crate) project: ProjectId,
-    /// What it is called in the inbox.
+    /// Its name in the inbox.
     pub(crate) entry: String,
     pub(crate) what: String,
     pub(crate) since_ms: i64,
@@ -61,7 +61,7 @@ impl OpenMerges {
     /// A worktree conflicts with the branch that it was to be merged into.
     pub(crate) fn conflicted(&self, worktree: &Worktree, target: &str, onto: String, paths: Vec<String>) {
         let since_ms = crate::clock::wall_ms();
-        let conflict = Conflict { target: target.to_owned(), paths, onto, since_ms };
+        let conflict = OpenConflict { target: target.to_owned(), paths, onto, since_ms };
         self.change(worktree.project, |merges| {
             if merges.conflicts.len() >= CONFLICTS_MAX && !merges.conflicts.contains_key(&worktree.tree.slug)
             {
@@ -93,7 +93,7 @@ impl OpenMerges {
         projects.get(&project).is_some_and(|merges| !merges.waiting.is_empty())
     }
 
-    /// Those that wait for somebody: a conflict for whoever has the worktree, and what is to be taken for the human.
+    /// Those that wait for somebody: a conflict for the worktree's owner, and what is to be taken for the human.
     pub(crate) fn of(&self, who: Principal, world: &World) -> Vec<OpenMerge> {
         let projects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut open = vec![];
@@ -120,9 +120,9 @@ impl OpenMerges {
     }
 }
 
-impl Conflict {
+impl OpenConflict {
     fn open(&self, worktree: &Worktree) -> OpenMerge {
-        let Conflict { target, paths, onto, since_ms } = self;
+        let OpenConflict { target, paths, onto, since_ms } = self;
         let tree = &worktree.tree;
         OpenMerge {
             project: worktree.project,
@@ -140,16 +140,16 @@ impl Conflict {
     }
 }
 
-/// Who goes on with a worktree: the human does for whoever has ended.
+/// Who continues with a worktree: the human does for an agent that has ended.
 fn owner(world: &World, worktree: &Worktree) -> Principal {
     let lives = |agent| world.agents.living(agent).is_ok();
     if worktree.owner.agent().is_some_and(lives) { worktree.owner } else { Principal::Human }
 }
 
 impl Application {
-    /// Looks which merges wait in a repository. What cannot be found out is not worth an error.
+    /// Finds out which merges wait in a repository. If that fails, it is not worth an error.
     pub(crate) fn waiting_merges(&self, project: ProjectId, common_dir: &Path) -> Vec<WaitingMerge> {
-        // To look makes no directories.
+        // Looking creates no directories.
         if !self.trees().has_any(self.config(), common_dir) {
             return vec![];
         }

@@ -1,7 +1,7 @@
 //! The git driver: finds repositories, gives every path its one name, and looks at uncommitted work.
 //!
-//! Nothing in a repository is believed: no program that it names is started, and none of its settings decides
-//! where a path belongs.
+//! Nothing in a repository is trusted: no program that it names is started, and none of its settings decides where a
+//! path belongs.
 
 mod branch_commits;
 mod call;

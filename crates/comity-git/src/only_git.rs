@@ -1,7 +1,7 @@
-//! Keeps git from running any program but itself, whatever a repository's settings say by then.
+//! Keeps git from running any program but itself, whatever the repository's settings say by then.
 //!
-//! The settings that would make it run one are switched off for each call. But they are the repository's, and whoever writes
-//! to them may do so after they were read. The kernel knows no such moment. Where it has no Landlock, or git is a script, the
+//! Settings that would make it run one are switched off for each call, but whoever writes the repository's settings
+//! may do so after they were read. The kernel leaves no such gap. Without Landlock, or if git is a script, the
 //! settings have to do.
 
 use std::fs::File;
@@ -25,7 +25,7 @@ const WRITE_FILE: u64 = 1 << 1;
 const WRITE: u64 = WRITE_FILE | 0b1_1111_1111 << 4;
 /// What merges nothing: see the settings for drivers of merges.
 const FALSE: &str = "false";
-/// Bytes of a program that are looked at for what loads it.
+/// Bytes of a program that are searched for its loader.
 const HEAD_BYTES: usize = 65_536;
 
 /// Starts git such that it and all that it starts can run nothing but git, and write only below these places, if there are any.
@@ -72,8 +72,8 @@ fn own_programs() -> Option<PathBuf> {
     DIR.get_or_init(ask).clone()
 }
 
-/// What the kernel runs to load a program: nothing for one that is complete by itself. Of something else than a program
-/// for the kernel, such as a script, nothing is known.
+/// The loader of a program; the inner `None` for a static one, the outer if it is no native program, such as a
+/// script.
 fn loader(program: &Path) -> Option<Option<PathBuf>> {
     const LOADER: u32 = 3;
     let mut head = Vec::new();

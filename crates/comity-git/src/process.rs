@@ -15,32 +15,30 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::time_limits::{GitPace, TimeLeft};
 use crate::umask;
 
-/// Bytes of output that are kept; a program that says more is stopped.
+/// A program that writes more is stopped.
 const STDOUT_BYTES_MAX: usize = 64 << 20;
-/// Bytes of complaints that are kept.
 const STDERR_BYTES_MAX: usize = 4_096;
-/// How often a program that has closed its output is asked at once whether it has ended: most are just ending.
+/// How often a program that has closed its output is polled at once: most are about to exit.
 const EXIT_SPINS: usize = 100;
-/// How often it is asked after that.
+/// How often it is polled after that.
 const EXIT_POLL: Duration = Duration::from_micros(200);
 
-/// What a program said, and how it ended.
+/// A program's output, and how it exited.
 pub(crate) struct ChildOutput {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
 }
 
-/// What a program finds as its standard input.
+/// A program's standard input.
 #[derive(Debug)]
 pub(crate) enum ChildInput {
-    /// Nothing, but it holds this file open for as long as it runs.
+    /// Nothing, but this file is held open while it runs.
     Nothing(Option<File>),
-    /// These bytes.
     Bytes(Vec<u8>),
 }
 
-/// What a program may run in its turn.
+/// What a program may run in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MayRun {
     /// It is git, and whatever it reads in a repository, it runs nothing else.
@@ -49,7 +47,7 @@ pub(crate) enum MayRun {
 }
 
 impl MayRun {
-    /// How long git may take; nobody knows how long what it runs does.
+    /// How long git may take; nobody knows how long the programs that it runs may.
     pub(crate) fn pace(self, verb: &str) -> GitPace {
         match self {
             MayRun::OnlyGit => GitPace::of(verb),
@@ -160,7 +158,7 @@ impl Drop for ChildGroup {
         if self.has_ended {
             return;
         }
-        // Not waited for yet, so the id cannot be anybody else's.
+        // Not waited for yet, so the id cannot belong to anybody else.
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _already_gone = kill_process_group(group, Signal::KILL);
         }
@@ -168,7 +166,7 @@ impl Drop for ChildGroup {
     }
 }
 
-/// Reads what is ready, and says whether that was the end.
+/// Reads what is ready, and returns whether that was the end.
 fn has_closed(pipe: &mut Option<impl Read>, to: &mut Vec<u8>) -> io::Result<bool> {
     let mut bytes = [0; 65_536];
     let Some(pipe) = pipe else { return Ok(true) };
@@ -182,7 +180,7 @@ fn has_closed(pipe: &mut Option<impl Read>, to: &mut Vec<u8>) -> io::Result<bool
     }
 }
 
-/// Writes what the program takes now, and says whether that was all, or all that it will ever take.
+/// Writes what the program takes now, and returns whether that was all, or all that it will ever take.
 fn has_taken_all(pipe: &mut Option<ChildStdin>, input: &mut &[u8]) -> io::Result<bool> {
     let Some(pipe) = pipe else { return Ok(true) };
     match pipe.write(input) {
@@ -191,7 +189,7 @@ fn has_taken_all(pipe: &mut Option<ChildStdin>, input: &mut &[u8]) -> io::Result
             Ok(input.is_empty())
         }
         Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => Ok(false),
-        // It has stopped listening; how it ends says why.
+        // It has stopped reading; how it exits says why.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(true),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! How a feature says in its table what an operation is.
+//! How a feature's table describes an operation.
 
 use super::CatalogEntry;
 use super::schema::{input_schema, output_schema};
@@ -7,7 +7,7 @@ use crate::identity::WayIn;
 use crate::operation::{AtTerminal, Audience, Effect, HelpSection, Operation, Pace, Route};
 
 impl CatalogEntry {
-    /// An operation that only looks, for people; what is otherwise is said behind it.
+    /// An operation that only looks, for people; the methods below say what is different.
     pub(crate) const fn of<O: Operation>(
         name: &'static str,
         usage: &'static str,
@@ -98,7 +98,6 @@ impl CatalogEntry {
         CatalogEntry { waits: true, ..self }
     }
 
-    /// Keeps its answer for a repeated call.
     pub(crate) const fn keeps_answer(self) -> CatalogEntry {
         CatalogEntry { keeps_answer: true, ..self }
     }
@@ -123,12 +122,12 @@ impl CatalogEntry {
         CatalogEntry { is_watched: true, ..self }
     }
 
-    /// Answers something that the inbox lists.
+    /// Answers an inbox entry.
     pub(crate) const fn answers(self, prefix: &'static str, answer: &'static str) -> CatalogEntry {
         CatalogEntry { answers: Some((prefix, answer)), ..self }
     }
 
-    /// Where the list of all commands has it.
+    /// Its section of the command list.
     pub(crate) const fn under(self, section: HelpSection) -> CatalogEntry {
         CatalogEntry { section: Some(section), ..self }
     }
@@ -141,7 +140,7 @@ impl CatalogEntry {
         CatalogEntry { section: Some(section), ..self }
     }
 
-    /// Does what one field of the tool for all changes of a task does.
+    /// Does what one field of the update tool for tasks does.
     pub(crate) const fn updates(self, field: &'static str, given: &'static str) -> CatalogEntry {
         CatalogEntry { updates: Some((field, given)), ..self }
     }

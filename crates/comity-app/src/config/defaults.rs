@@ -1,6 +1,6 @@
-//! What holds where nothing is set.
+//! Defaults.
 
-/// Every setting with a name of its own, and what holds if nobody sets it.
+/// Every setting with a fixed name, and its default.
 pub const DEFAULTS: &[(&str, &str)] = &[
     ("agent.timeout", "\"10m\""),
     ("agent.max", "8"),

@@ -11,7 +11,7 @@ use comity_core::World;
 
 pub(super) struct PublishedWorld(RwLock<World>);
 
-/// The world as the log has it. While it is looked at, nothing is published.
+/// The world as the log has it. While this exists, nothing is published.
 pub struct WorldView<'a> {
     world: RwLockReadGuard<'a, World>,
     #[cfg(debug_assertions)]
@@ -41,7 +41,7 @@ impl PublishedWorld {
     }
 }
 
-/// In debug builds: this thread may wait for whoever publishes.
+/// In debug builds: asserts that this thread may wait for whoever publishes.
 #[track_caller]
 pub(crate) fn assert_nobody_looks() {
     #[cfg(debug_assertions)]
@@ -83,7 +83,7 @@ mod look {
 
     #[track_caller]
     pub(super) fn assert_none() {
-        // What a panic leaves behind may look: a second panic would hide the first.
+        // Destructors may look after a panic: a second panic would hide the first.
         assert!(!IS_LOOKING.get() || std::thread::panicking(), "this thread is looking at the world already");
     }
 }

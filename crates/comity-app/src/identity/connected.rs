@@ -8,7 +8,7 @@ use crate::application::Application;
 use crate::lineage::{DEPTH_MAX, Lineage, LineageEnd};
 use crate::processes::{self, ProcessMark};
 
-/// Nobody, if the process that connected has ended: whoever has its connection may be anybody.
+/// Nobody, if the process that connected has ended: anybody may have its connection.
 pub fn ended(lineage: &Lineage) -> Option<Identity> {
     let is_there = lineage.links.first().is_some_and(|link| processes::is_alive(link.process));
     // Elsewhere nothing is known of any process.
@@ -29,13 +29,13 @@ pub(super) fn cut_off(lineage: &Lineage) -> Option<Identity> {
 /// Who a caller with a person's token is, if an agent may have found it.
 pub(super) fn no_persons(lineage: &Lineage) -> Option<Identity> {
     let found = lineage.links.iter().find_map(|link| {
-        // A script that works with several agents may have shown their tokens, too.
+        // A script that works with several agents may have presented their tokens, too.
         if processes::mark_of(link.process.pid) == Some(ProcessMark::Agent) {
             return Some(Identity::started_by_an_agent(link));
         }
         marks::of(link).client.map(|client| Identity::of_a_newcomer(link, client))
     });
-    // What was read of it is worth nothing if it is gone by now.
+    // What was read of it is worthless if it is gone by now.
     ended(lineage).or(found)
 }
 

@@ -1,4 +1,4 @@
-//! Those that were here before: whose place a newcomer takes, and whose program asks after its end.
+//! Predecessors: whose place a new agent takes, and whose program asks after its end.
 
 use comity_core::agents::Agent;
 use comity_core::permissions::mode_of;
@@ -10,8 +10,8 @@ use crate::operation::Caller;
 use crate::processes;
 
 impl Application {
-    /// The agent whose place a newcomer takes: the newest one in its lineage that has ended; else, for somebody unproven
-    /// that an agent has started or may have, the one that may do least.
+    /// The agent whose place a new one takes: the newest ended one in its lineage; otherwise, for an unproven caller
+    /// that an agent has or may have started, the one with the fewest rights.
     pub(crate) fn predecessor(&self, caller: &Caller) -> Option<AgentId> {
         if let Some(ended) = self.ended_above(caller) {
             return Some(ended);
@@ -44,7 +44,7 @@ impl Application {
         session.filter(|_| !links.any(|link| processes::is_marked(link.process.pid)))
     }
 
-    /// That the very program of an agent that has ended is in the lineage, if it is: it may begin again.
+    /// The name of an ended agent whose own program is in the lineage, if there is one: it may join again.
     pub(super) fn ended_in(&self, lineage: &Lineage) -> Option<String> {
         let world = self.engine().world();
         let ended = world.agents.iter().filter(|agent| !agent.is_live());

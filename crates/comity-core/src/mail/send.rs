@@ -1,4 +1,4 @@
-//! Sends a letter: to those who are there, once per the sender's own id of it, and never more than a box can hold.
+//! Sends a letter: to live receivers, once for each id that the sender gave, and never beyond what a box can hold.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn check(draft: &LetterDraft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The thread that is named, that of the letter that is named, or a new one.
+/// The named thread, that of the named letter, or a new one.
 fn thread(world: &World, who: Principal, draft: &LetterDraft, id: LetterId) -> Result<Box<str>, Refusal> {
     let Some(named) = draft.thread.as_deref() else { return Ok(id.to_string().into()) };
     if named.is_empty() || named.chars().count() > THREAD_CHARS_MAX || named.chars().any(char::is_control) {
@@ -64,7 +64,7 @@ fn thread(world: &World, who: Principal, draft: &LetterDraft, id: LetterId) -> R
         return Err(Refusal::bad_input(problem, format!("use 1 to {THREAD_CHARS_MAX} plain characters")));
     }
     let answered = named.parse().ok().and_then(|letter| world.mail.get(letter));
-    // What others call their conversation is theirs.
+    // Names that others give their conversations are theirs.
     let answered = answered.filter(|held| super::may_read(world, who, held.from, &held.letter.to));
     Ok(answered.map_or_else(|| named.into(), |held| held.letter.thread.clone()))
 }

@@ -1,4 +1,4 @@
-//! What somebody may commit: what is held exclusively, proven again in the moment of publishing.
+//! What somebody may commit: what is held exclusively, proven again when it is published.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +31,7 @@ impl ProjectLocks {
         ProjectLocks { project, case, patterns, fences }
     }
 
-    /// Asks whether every change is still held with the fence that it was with.
+    /// The ask whether every change is still held with its fence.
     pub(super) fn proof(&self, changes: &[FileChange]) -> Result<Ask, Refusal> {
         let mut held: Vec<(PathPattern, Fence)> = Vec::new();
         for change in changes {

@@ -1,4 +1,4 @@
-//! How each thing that waits is said, and the calls that answer it.
+//! The sentence for each thing that waits, and the calls that answer it.
 
 use comity_core::display::{counted, visible};
 use comity_core::inbox::InboxItem;
@@ -30,17 +30,17 @@ use crate::operations::teams::Admit;
 use crate::operations::worktrees::WorktreeMerge;
 use crate::projects::PathBase;
 
-/// Whether an answer is given with a reason.
+/// Whether an answer has a reason.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReasonField {
     None,
-    /// It may be, in this field.
+    /// Optional, in this field.
     May(&'static str),
-    /// It is always, in this field.
+    /// Required, in this field.
     Must(&'static str),
 }
 
-/// An answer by an operation that is given this.
+/// The operation that gives an answer, with its input.
 struct AnswerBy {
     answer: &'static str,
     operation: &'static str,
@@ -84,7 +84,7 @@ fn argument(value: &Value) -> Argument {
 }
 
 impl InboxEntry {
-    /// The first entries of a list; what is not shown counts, too, when two are called the same.
+    /// The first entries of a list; what is not shown counts, too, when two have the same name.
     pub(crate) fn first(
         (items, limit): (&[InboxItem<'_>], usize),
         world: &World,
@@ -105,7 +105,7 @@ impl InboxEntry {
         InboxEntry::named(name_in_list(item, world, who), item, world, (who, place), now)
     }
 
-    /// A merge that has to go on.
+    /// A merge that has to be continued.
     pub(crate) fn of_merge(merge: &OpenMerge, world: &World) -> InboxEntry {
         let entry = visible(&merge.entry).into_owned();
         let again = merge.again.as_ref();

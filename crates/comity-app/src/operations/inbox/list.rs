@@ -4,15 +4,12 @@ use comity_core::next_call::Argument;
 use std::fmt;
 
 use comity_core::{Principal, inbox};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::InboxEntry;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
-/// Entries that are shown if nothing is said.
+/// The default.
 const SHOWN: usize = 20;
 
 /// Show what is waiting for you, most important first, and the command that answers each: requests, plans, work left behind, reviews, letters.
@@ -51,7 +48,7 @@ impl Operation for ListInbox {
         entries.splice(decisions..decisions, merges.iter().map(|merge| InboxEntry::of_merge(merge, &world)));
         entries.truncate(limit);
         let count = items.len() + merges.len();
-        // Whoever only counts has seen no list.
+        // A caller that only counts has seen no list.
         if self.limit != Some(0) {
             app.shown_lists().remember(caller, &entries);
         }

@@ -8,16 +8,13 @@ use comity_core::locks::{Lock, LockWait};
 use comity_core::next_call::Argument;
 use comity_core::table::table;
 use comity_core::{ProjectId, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{LockView, project_name};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::projects::in_project;
 
-/// Locks that one answer shows.
+/// Locks in one answer.
 const SHOWN_MAX: usize = 1_000;
 
 /// List what is locked here, by whom, why and until when, and who waits.

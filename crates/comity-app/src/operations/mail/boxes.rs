@@ -1,15 +1,12 @@
-//! Shows for whom mail waits.
+//! Shows whose mail is waiting.
 
 use std::fmt;
 
 use comity_core::Principal;
 use comity_core::mail::may_read;
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show whose mail is waiting, how much and from whom, and which letters could not be delivered.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -42,7 +39,7 @@ impl Operation for ListMailboxes {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Mailboxes>, Failure> {
         let world = app.engine().world();
-        // How much waits for whom is everybody's; what of it is who may read it.
+        // Everybody may see how much waits for whom; the contents, only those who may read them.
         let sees = |owner: Principal| may_read(&world, caller.who, owner, &[]);
         let boxes = world.mail.boxes().map(|(owner, mailbox)| BoxView {
             owner: world.name_of(owner),

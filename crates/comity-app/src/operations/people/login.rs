@@ -3,13 +3,10 @@
 use std::fmt;
 
 use comity_core::{Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::identity::WayIn;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::tokens;
 
 /// Prove that you are present: enter the passphrase for this terminal, if one is set, and get a link that is logged in.

@@ -6,12 +6,9 @@ use comity_core::display::visible;
 use comity_core::pools::{PlaceState, Pool, PoolKind, SlotId};
 use comity_core::table::table;
 use comity_core::{Millis, Refusal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{LeaseView, those_that_exist};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::pools;
 
 /// List the pools: how many leases each has, who holds which, since when and why, and who is waiting.
@@ -130,7 +127,7 @@ impl fmt::Display for PoolList {
 }
 
 impl PoolView {
-    /// A row for each holder and each waiter; the first has the name of the pool.
+    /// A row for each holder and each waiter; the first has the pool's name.
     fn rows(&self) -> Vec<Vec<String>> {
         let left = |ms: Option<u64>| ms.map(|left| Millis(left).to_string()).unwrap_or_default();
         let leases = self.leases.iter().map(|lease| {

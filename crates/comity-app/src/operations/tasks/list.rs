@@ -7,16 +7,13 @@ use comity_core::next_call::Argument;
 use comity_core::table::table;
 use comity_core::tasks::{Opening, Task, TaskStatus, openings};
 use comity_core::{Principal, ProjectId, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::TaskView;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::projects::{elsewhere, in_project};
 
-/// Tasks that one answer shows.
+/// Tasks in one answer.
 const SHOWN_MAX: usize = 500;
 
 /// List open tasks, and which roles are wanted.
@@ -102,7 +99,7 @@ impl Operation for TaskList {
     }
 }
 
-/// A status as people and programs write it.
+/// Parses a status.
 fn status(text: &str) -> Result<TaskStatus, Refusal> {
     let word = text.to_lowercase().replace(['-', '_'], " ");
     TaskStatus::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| {

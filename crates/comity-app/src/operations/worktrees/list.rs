@@ -7,14 +7,11 @@ use comity_core::display::visible;
 use comity_core::next_call::Argument;
 use comity_core::{Principal, ProjectId, Refusal};
 use comity_git::worktree::{Driver, Slug};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::failure;
 use super::restore::forget_restored;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::worktrees::{WorktreeAdd, WorktreeRestore};
 use crate::projects::in_project;
 
@@ -115,7 +112,7 @@ impl Operation for ListWorktrees {
             let projects: Vec<_> =
                 app.engine().world().projects.iter().map(|(id, one)| (*id, one.clone())).collect();
             for (id, project) in projects {
-                // A repository that is gone, or on a disk that is not there, does not hide the others.
+                // A repository that is gone, or on an unmounted disk, does not hide the others.
                 let problem = match list.add(app, id, Path::new(&*project.common_dir), self.trash) {
                     Ok(()) => continue,
                     Err(Failure::Refused(refusal)) => refusal.to_string(),
@@ -157,7 +154,7 @@ impl WorktreeList {
         forget_reservations(app, &driver, project);
         forget_restored(app, &driver, project);
         let (listed, trashed) = (driver.list().map_err(failure)?, driver.trashed().map_err(failure)?);
-        // What is being made ready for the next one is no leftover.
+        // A worktree that is being prepared for the next one is not a leftover.
         let is_quiet = driver.pool_is_quiet();
         let mut leftovers = driver.leftovers().map_err(failure)?;
         leftovers.retain(|left| is_quiet || !left.path().starts_with(&driver.places().pool));
@@ -198,7 +195,7 @@ impl WorktreeList {
     }
 }
 
-/// What is written down as somebody's is no leftover, whenever the server died after that.
+/// Drops reservations of recorded worktrees: they are not leftovers, whenever the server died after recording them.
 fn forget_reservations(app: &Application, driver: &Driver, project: ProjectId) {
     let slugs: Vec<Slug> = {
         let world = app.engine().world();

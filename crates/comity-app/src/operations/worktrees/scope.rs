@@ -1,4 +1,4 @@
-//! What the owner of a worktree had locked while working in it.
+//! What a worktree's owner had locked while working in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::operation::Failure;
 
 /// Records that are read at a time.
 const PAGE_RECORDS: usize = 5_000;
-/// Paths whose commits are looked for.
+/// Paths whose commits are traced.
 const TRACED_MAX: usize = 100;
 
-/// Paths of a list that the owner of a worktree never had locked since it was made. What `comity commit` has committed was
+/// Those paths that the worktree's owner never had locked since it was made. What `comity commit` committed was
 /// locked then, by whomever and wherever: `commits_to` says which commits a path comes from.
 pub(super) fn never_locked(
     app: &Application,
@@ -31,7 +31,7 @@ pub(super) fn never_locked(
     let outside: Vec<&PathBuf> = paths.iter().filter(|path| !scope.covers(path)).collect();
     let mut never = Vec::new();
     let mut asked: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
-    // Of very many, whoever merges has to look for themselves.
+    // If there are very many, whoever merges has to check them.
     for path in outside.iter().take(TRACED_MAX) {
         asked.insert(path, commits_to(path)?);
     }

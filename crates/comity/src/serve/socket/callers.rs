@@ -9,7 +9,7 @@ use super::Socket;
 use crate::serve::outbox::ConnectionId;
 
 impl Socket {
-    /// Who calls: by the token, else as before on this connection, else by the process tree.
+    /// Who calls: by the token, otherwise as before on this connection, otherwise by the process tree.
     pub(super) fn caller(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<Caller, Refusal> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return Err(Refusal::Agent(AgentRefusal::BadToken));

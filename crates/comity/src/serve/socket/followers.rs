@@ -1,4 +1,4 @@
-//! Those who follow the log: each gets it as fast as it reads.
+//! Followers of the log: each gets it as fast as it reads.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::serve::outbox::{ConnectionId, event_line};
 
 /// What is sent to a follower before others get their turn.
 const PAGE: PageSize = PageSize { records: 500, bytes: 64 * 1024 };
-/// Bytes that may wait for a follower before the log is read on for it.
+/// Bytes that may wait for a follower before more of the log is read for it.
 const FOLLOW_BYTES: usize = 64 * 1024;
 
 impl Socket {
-    /// Sends the log on to those who follow it, as fast as they read.
+    /// Sends the log to its followers, as fast as they read.
     pub(super) fn feed_followers(&mut self) {
         let head = self.app.engine().feed().head();
         let behind = |connection: &Connection| {
@@ -44,7 +44,7 @@ impl Socket {
             }
             let records = read_on(&self.app, follow.cursor);
             if records.is_empty() {
-                // The log cannot be read just now: it connects again with its cursor.
+                // The log cannot be read right now: the follower reconnects with its cursor.
                 self.close(id);
                 continue;
             }
