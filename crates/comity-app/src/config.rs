@@ -133,7 +133,7 @@ pub struct GuardConfig {
     pub program_settings: bool,
 }
 
-/// How requests for permission are handled.
+/// About permissions.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermissionConfig {
@@ -163,7 +163,7 @@ pub enum ConfinePolicy {
     Required,
 }
 
-/// Which git the server runs, and how long it waits for it.
+/// About git.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GitConfig {
@@ -173,7 +173,7 @@ pub struct GitConfig {
     pub program: Option<std::path::PathBuf>,
 }
 
-/// Where worktrees are kept, and how they are made.
+/// About worktrees.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorktreeConfig {
@@ -327,10 +327,8 @@ impl ProjectConfig {
     /// What the file at the top of a worktree sets, by full key.
     pub fn given(root: &Path) -> BTreeMap<String, GivenSetting> {
         let path = root.join("comity.toml");
-        let table: toml::Table = std::fs::read_to_string(&path)
-            .ok()
-            .and_then(|text| toml::from_str(&text).ok())
-            .unwrap_or_default();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let table: toml::Table = toml::from_str(&text).unwrap_or_default();
         let from = path.display().to_string();
         let given = sources::flat(&table).into_iter();
         given.map(|(key, value)| (key, GivenSetting { value, from: from.clone() })).collect()
@@ -351,12 +349,11 @@ impl ProjectConfig {
 }
 
 fn check_ttl(lock: &LockConfig) -> Result<(), String> {
+    let (least, most) = (limits::LOCK_TTL_MIN, limits::LOCK_TTL_MAX);
     match lock.ttl.map(|span| span.0) {
-        Some(ttl) if !(limits::LOCK_TTL_MIN..=limits::LOCK_TTL_MAX).contains(&ttl) => Err(format!(
-            "lock.ttl is {ttl}; give one from {} to {}",
-            limits::LOCK_TTL_MIN,
-            limits::LOCK_TTL_MAX
-        )),
+        Some(ttl) if !(least..=most).contains(&ttl) => {
+            Err(format!("lock.ttl is {ttl}; give one from {least} to {most}"))
+        }
         _ => Ok(()),
     }
 }

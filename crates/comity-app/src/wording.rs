@@ -146,7 +146,9 @@ fn command(entry: &CatalogEntry, call: &NextCall) -> String {
     };
     for operand in entry.operands() {
         for value in call.values(operand) {
-            add(&shell_word(&value));
+            // A file's name may begin like an option.
+            let is_like_option = value.starts_with('-') && operand.starts_with("path");
+            add(&shell_word(&if is_like_option { format!("./{value}") } else { value }));
         }
     }
     for (field, value) in &call.arguments {
@@ -312,6 +314,12 @@ mod tests {
     #[should_panic(expected = "a field that lock has not")]
     fn a_field_that_nobody_takes_is_found() {
         Wording::Tools.spell(&NextCall::of("lock", [("path", "src/a.rs".into())]).to_string());
+    }
+
+    #[test]
+    fn a_file_is_never_spelled_as_an_option() {
+        let call = NextCall::of("adopt", [("paths", ["-x", "src/-x"].into())]).to_string();
+        assert_eq!(Wording::Commands.spell(&call), "comity adopt ./-x src/-x");
     }
 
     #[test]

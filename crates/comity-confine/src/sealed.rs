@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, fstat};
@@ -15,6 +16,9 @@ use crate::{binds, descriptors, sys};
 /// Where programs put what they need for a while, without asking.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
+/// Entries of a temporary directory that are looked at.
+const ENTRIES_MAX: usize = 10_000;
+
 /// Seals everything; `shown` stays in sight where a temporary directory covers it, and so does what is open for reading.
 pub(crate) fn seal(shown: &[PathBuf]) -> io::Result<()> {
     let covers = temporary_dirs();
@@ -26,10 +30,13 @@ pub(crate) fn seal(shown: &[PathBuf]) -> io::Result<()> {
         sys::make_read_only(tree.as_fd(), c"", true)?;
         saved.push((path, tree));
     }
+    let made: Vec<PathBuf> = covers.iter().flat_map(|dir| own_empty_dirs(dir)).collect();
     sys::make_read_only(CWD, c"/", true)?;
     for dir in &covers {
         binds::attach(temporary("1777")?, dir)?;
     }
+    // Who cannot write there says so.
+    made.iter().for_each(|dir| drop(fs::create_dir(dir)));
     for (path, tree) in saved {
         make_place(path, tree.as_fd())?;
         binds::attach(tree, path)?;
@@ -44,6 +51,16 @@ fn make_place(path: &Path, kind: BorrowedFd<'_>) -> io::Result<()> {
     }
     fs::create_dir_all(path.parent().unwrap_or(path))?;
     fs::File::create(path).map(drop)
+}
+
+/// The empty directories of this user's in a temporary one: a program makes one for what its shell is to write after a command.
+fn own_empty_dirs(dir: &Path) -> Vec<PathBuf> {
+    let own = rustix::process::geteuid().as_raw();
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten().take(ENTRIES_MAX);
+    let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let owned = dirs.filter(|entry| entry.metadata().is_ok_and(|found| found.uid() == own));
+    let paths = owned.map(|entry| entry.path());
+    paths.filter(|path| fs::read_dir(path).is_ok_and(|mut inside| inside.next().is_none())).collect()
 }
 
 /// Those that are there, symlinks resolved, each once.

@@ -278,19 +278,32 @@ fn plan_mode_is_not_left_by_coming_again() {
 
 #[test]
 fn an_orphan_with_the_name_of_an_agent_program_does_not_widen_anything() {
-    let place = Place::new();
-    let mut ann = Program::start(&place, "ann");
-    place.json(&["mode", "ann", "plan"]);
-    let (claude, said) = (place.dir().join("claude"), place.dir().join("said"));
-    std::fs::copy("/bin/sh", &claude).expect("copied");
-    let line = format!(
-        "sleep 0.2; {BINARY} agent join new --pid $$ >{0}.part 2>&1; {BINARY} mode >>{0}.part 2>&1; mv {0}.part {0}", // sleeps: until its parent has ended
-        said.display()
-    );
-    ann.run(&format!("setsid -f {} -c '{line}'", claude.display()));
-    eventually("it answered", || said.exists());
-    let said = std::fs::read_to_string(said).expect("an answer");
-    assert!(said.contains("new is in plan mode"), "{said}");
+    for (goodbye, expected) in [
+        (None, "new is in plan mode"),
+        (Some((false, "agent bye")), "new is in plan mode"),
+        (Some((true, "agent bye ann --reason rogue")), "was ended by somebody else"),
+    ] {
+        let place = Place::new();
+        let mut ann = Program::start(&place, "ann");
+        place.json(&["mode", "ann", "plan"]);
+        match goodbye {
+            None => {}
+            Some((true, words)) => drop(place.json(&words.split(' ').collect::<Vec<_>>())),
+            Some((false, words)) => drop(ann.run(&format!("{BINARY} {words}"))),
+        }
+        let (claude, said) = (place.dir().join("claude"), place.dir().join("said"));
+        std::fs::copy("/bin/sh", &claude).expect("copied");
+        let line = format!(
+            "sleep 0.2; {BINARY} agent join new --role lead --pid $$ >{0}.part 2>&1; {BINARY} mode >>{0}.part 2>&1; mv {0}.part {0}", // sleeps: until its parent has ended
+            said.display()
+        );
+        ann.run(&format!("setsid -f {} -c '{line}'", claude.display()));
+        eventually("it answered", || said.exists());
+        let said = std::fs::read_to_string(said).expect("an answer");
+        assert!(said.contains(expected), "{goodbye:?}: {said}");
+        let here = place.json(&["agent", "list"]);
+        assert!(!here.to_string().contains("\"lead\""), "{goodbye:?}: {here}");
+    }
 }
 
 #[test]

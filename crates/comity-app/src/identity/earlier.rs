@@ -17,12 +17,15 @@ impl Application {
             return Some(ended);
         }
         let lineage = caller.lineage.as_deref()?;
-        let is_lost = caller.who == Principal::Nobody
-            && (lineage.links.iter().any(|link| processes::is_marked(link.process.pid))
-                || self.astray(lineage, &[]).is_some());
+        let is_nobody = caller.who == Principal::Nobody;
+        let is_marked = is_nobody && lineage.links.iter().any(|link| processes::is_marked(link.process.pid));
+        let is_lost = is_marked || (is_nobody && self.astray(lineage, &[]).is_some());
         let world = self.engine().world();
-        let may = |agent: &&Agent| (mode_of(&world, agent.id), agent.profile.parent.is_some());
-        is_lost.then(|| world.agents.live().min_by_key(may)).flatten().map(|agent| agent.id)
+        let may =
+            |agent: &&Agent| (mode_of(&world, agent.id), !agent.is_live(), agent.profile.parent.is_some());
+        // What carries a mark was an agent's, perhaps one that has ended.
+        let candidates = world.agents.iter().filter(|agent| agent.is_live() || is_marked);
+        is_lost.then(|| candidates.min_by_key(may)).flatten().map(|agent| agent.id)
     }
 
     /// The newest agent in the caller's lineage that has ended.

@@ -115,14 +115,19 @@ fn come_in(
             hint: "start its program again".into(),
         });
     }
+    // Nor does it choose what it may do.
+    let role = match (asker.who, before) {
+        (Principal::Nobody, Some(before)) => before.profile.role.clone(),
+        _ => profile.role.clone(),
+    };
     let before = before.or_else(|| same_session(world, profile.session.as_deref()?));
     let leader =
         before.and_then(|before| world.agents.living(before.profile.parent?).ok()).map(|lead| lead.id);
     let parent = parent.or(leader);
     let mode = before.map(|before| mode_of(world, before.id));
-    let narrower = mode.filter(|mode| *mode < mode_of_role(world, profile.role.as_deref()));
+    let narrower = mode.filter(|mode| *mode < mode_of_role(world, role.as_deref()));
     let kept = narrower.map(|mode| PermissionEvent::ModeSet { agent, mode, by: Principal::System });
-    let profile = Box::new(Profile { parent, team, wished_team, ..profile.clone() });
+    let profile = Box::new(Profile { parent, team, wished_team, role, ..profile.clone() });
     let joined = Event::Agent(AgentEvent::Joined { agent, profile, token });
     Ok(std::iter::once(joined).chain(kept.map(Event::Permission)).collect())
 }

@@ -65,6 +65,9 @@ impl Operation for SearchMail {
             let problem = format!("more than {WORDS_BYTES_MAX} bytes to look for");
             return Err(Refusal::bad_input(problem, "use fewer words").into());
         }
+        if words.contains('\0') {
+            return Err(Refusal::bad_input("no letter has a NUL in it", "give words").into());
+        }
         if words.trim().is_empty() && self.thread.is_none() {
             return Err(Refusal::bad_input("nothing to look for", "give words, or a thread").into());
         }
