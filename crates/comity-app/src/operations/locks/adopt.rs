@@ -5,7 +5,7 @@ use comity_core::locks::LockAsk;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{LockChanges, changed, must_name_paths, stored_reason};
+use super::{LockChanges, changed, must_name_paths, stored_reason, where_it_is};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -25,12 +25,13 @@ impl Operation for Adopt {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {
         must_name_paths(&self.paths)?;
-        let finish = |events: &[_]| changed("adopted", events);
         if let Some(events) = app.answered(caller) {
-            return Ok(Plan::Answer(finish(&events)));
+            return Ok(Plan::Answer(changed("adopted", &events)));
         }
         let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
+        let notes = where_it_is(&app.engine().world(), project, &patterns);
+        let finish = |events: &[_]| LockChanges { notes, ..changed("adopted", events) };
         let asks = vec![Ask::Lock(LockAsk::Adopt {
             project,
             patterns,
