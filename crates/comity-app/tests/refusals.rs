@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use comity_app::catalog::{self, CATALOG};
 use comity_app::{Failure, Wording};
 use comity_core::agents::AgentRefusal;
-use comity_core::locks::{HolderView, LockMode, LockRefusal};
+use comity_core::locks::{HolderDoing, HolderView, LockMode, LockRefusal};
 use comity_core::next_call::NextCall;
 use comity_core::people::PersonRefusal;
 use comity_core::permissions::CallDenied;
@@ -28,6 +28,7 @@ fn holder(name: &str, is_agent: bool, state: &'static str) -> HolderView {
         reason: Some("fixing login".into()),
         age_ms: Millis(1),
         expires_in_ms: None,
+        doing: HolderDoing::Working,
     }
 }
 

@@ -29,7 +29,7 @@ pub enum InboxItem<'w> {
     Orphan(&'w Lock),
     /// A task whose worker ended, and that nobody has taken since.
     Death(&'w Task),
-    /// A program that crashed too often, or could not be started.
+    /// A program that crashed as often as it may, could not be started, or ended with its server.
     GaveUp(&'w AgentRun),
     Review(&'w Task),
     Failed(&'w Task),
@@ -130,8 +130,9 @@ pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
     let left = |lock: &&Lock| lock.holder.agent().is_some_and(|agent| leader_of(world, agent) == who);
     items.extend(world.locks.orphaned().filter(left).map(InboxItem::Orphan));
     items.extend(world.tasks.undecided().filter_map(|task| undecided(world, who, task)));
-    let given_up = |run: &&AgentRun| runs::answers_for(world, run) == who;
-    items.extend(world.runs.given_up().filter(given_up).map(InboxItem::GaveUp));
+    let answers_for = |run: &&AgentRun| runs::answers_for(world, run) == who;
+    let without = world.runs.given_up().chain(world.runs.interrupted());
+    items.extend(without.filter(answers_for).map(InboxItem::GaveUp));
     items.extend(wanted_of(world, who));
     let asked_for = |pool: &&Pool| pools::why_not_granted(pool, who).is_none();
     let spaces = world.pools.iter().filter(asked_for);

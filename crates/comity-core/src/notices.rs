@@ -18,7 +18,7 @@ use crate::people::Asker;
 use crate::pools::PoolTold;
 use crate::refusal::Refusal;
 use crate::sentence::Telling;
-use crate::tasks::TaskTold;
+use crate::tasks::{TaskStatus, TaskTold};
 use crate::time::Timestamp;
 use crate::worktrees::WorktreeTold;
 use crate::world::World;
@@ -118,6 +118,25 @@ of_features!(
     Worktree(WorktreeTold)
 );
 
+/// What is still true of what waits for an agent, in words, each once.
+pub fn current(world: &World, notices: &[Notice]) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for notice in notices.iter().filter(|notice| !is_settled(world, &notice.what)) {
+        let text = notice.what.to_string();
+        if !said.contains(&text) {
+            said.push(text);
+        }
+    }
+    said
+}
+
+/// Whether what an agent is asked to do by a notice has been done meanwhile.
+fn is_settled(world: &World, what: &NoticeKind) -> bool {
+    let NoticeKind::Task(TaskTold::ToReview { task, .. }) = what else { return false };
+    !world.tasks.iter().any(|known| *known.id == **task && known.status() == TaskStatus::InReview)
+}
+
+/// What somebody gave as a reason, behind a sentence.
 pub(crate) fn quoted(reason: &Option<String>) -> String {
     reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default()
 }

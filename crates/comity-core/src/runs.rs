@@ -244,7 +244,12 @@ impl AgentRuns {
         self.iter().filter(|run| !run.is_over())
     }
 
-    /// How many runs will get an agent that is not registered yet.
+    /// Those that ended with their server, and were not started again.
+    pub fn interrupted(&self) -> impl Iterator<Item = &AgentRun> {
+        self.iter().filter(|run| run.state == RunState::Interrupted)
+    }
+
+    /// Those for which an agent will come.
     pub(crate) fn awaited(&self) -> usize {
         self.iter().filter(|run| matches!(run.state, RunState::Due(_))).count()
     }

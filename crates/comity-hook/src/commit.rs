@@ -10,8 +10,11 @@ use crate::{FAULT, failing, say};
 
 pub(crate) fn judge() -> ExitCode {
     match verdict() {
-        Ok(None) => ExitCode::SUCCESS,
-        Ok(Some(refusal)) => {
+        Ok(Ok(notes)) => {
+            notes.iter().for_each(|note| say(&format!("Comity: you commit {note}")));
+            ExitCode::SUCCESS
+        }
+        Ok(Err(refusal)) => {
             say(&format!("Comity stopped this commit: {}\n  {}", refusal.message, refusal.hint));
             ExitCode::from(FAULT)
         }
@@ -28,7 +31,8 @@ pub(crate) fn judge() -> ExitCode {
     }
 }
 
-fn verdict() -> Result<Option<Fault>, String> {
+/// Whose work goes along, or why it may not.
+fn verdict() -> Result<Result<Vec<String>, Fault>, String> {
     // Git has set the index that it commits from in the environment.
     let listed = Command::new("git")
         .args(["diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"])
@@ -40,12 +44,17 @@ fn verdict() -> Result<Option<Fault>, String> {
     }
     let names: Vec<&[u8]> = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
     if names.is_empty() {
-        return Ok(None);
+        return Ok(Ok(Vec::new()));
     }
     let paths = names.iter().map(|name| quoted(&String::from_utf8_lossy(name)));
     let paths = paths.collect::<Result<Vec<String>, String>>()?.join(",");
     let mut server = HookClient::find()?;
     let reply = server.ask(HookQuestion::MayCommit, format!("{{\"paths\":[{paths}]}}"))?;
-    let Some(error) = reply.error else { return Ok(None) };
-    serde_json::from_str(error.get()).map(Some).map_err(|error| error.to_string())
+    let Some(error) = reply.error else {
+        let answer = reply.ok.and_then(|ok| serde_json::from_str::<serde_json::Value>(ok.get()).ok());
+        let notes = answer.as_ref().and_then(|answer| answer["notes"].as_array());
+        let notes = notes.into_iter().flatten().filter_map(serde_json::Value::as_str);
+        return Ok(Ok(notes.map(str::to_owned).collect()));
+    };
+    serde_json::from_str(error.get()).map(Err).map_err(|error| error.to_string())
 }

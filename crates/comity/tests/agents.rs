@@ -154,9 +154,12 @@ fn every_command_is_a_heartbeat() {
     let ann = place.join(&["ann"]);
     let state = |all: &Value| all["agents"][0]["state"].as_str().map(str::to_owned);
     assert_eq!(state(&place.json(&["agent", "list"])).as_deref(), Some("starting"));
+    let shown = || place.run(&["agent", "list"]).out;
+    assert!(shown().contains("ann   new"), "{}", shown());
     place.json_as(&ann, &["lock", "src/a.rs"]);
     let list = place.json(&["agent", "list"]);
     assert_eq!(state(&list).as_deref(), Some("running"));
+    assert!(shown().contains("ann   working"), "{}", shown());
     assert!(list["agents"][0]["seen_ms_ago"].as_u64().is_some_and(|ago| ago < 5_000), "{list}");
 }
 
@@ -270,4 +273,23 @@ fn several_connections_of_one_program_with_names_are_agents_of_their_own() {
     let names: Vec<&str> =
         ended.iter().filter_map(|entry| entry["summary"].as_str()?.split(' ').next()).collect();
     assert_eq!(names, ["ann", "bob", "eve"]);
+}
+
+#[test]
+fn a_note_about_what_was_done_meanwhile_is_not_told() {
+    let place = Place::new();
+    let lead = place.join(&["lead", "--role", "lead"]);
+    let bob = support::Agent::of(&place.json_as(&lead, &["agent", "join", "bob", "--role", "developer"]));
+    place.json_as(&lead, &["task", "add", "Write the parser", "--id", "parser", "--review"]);
+    place.json_as(&bob, &["task", "claim", "parser"]);
+    place.json_as(&bob, &["task", "start", "parser"]);
+    place.json_as(&bob, &["task", "done", "parser", "--summary", "done"]);
+    place.json(&["task", "accept", "parser"]);
+    let told = place.run_as(&lead, &["locks"]);
+    assert!(told.code == 0 && !told.err.contains("waits for a review"), "{told:?}");
+    let tasks = place.run(&["task", "list"]).out;
+    assert!(
+        tasks.starts_with("no open tasks in ") && tasks.contains("; 1 ended: comity task list --all"),
+        "{tasks}"
+    );
 }

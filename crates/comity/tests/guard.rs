@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use support::{Place, Ran};
+use support::{Place, Ran, eventually};
 
 /// A call of Claude Code's hook in this place's repository.
 fn payload(place: &Place, event: &str, tool: &str, input: Value) -> String {
@@ -255,23 +255,54 @@ fn the_hook_starts_the_server_that_it_needs() {
     assert!(place.server().is_some());
 }
 
-#[test]
-fn people_are_stopped_at_the_commit() {
-    let place = with_bob();
+/// Has git ask at a commit.
+fn guard_commits(place: &Place) {
     let guard = place.repo.join(".git/hooks/pre-commit");
     fs::create_dir_all(guard.parent().expect("a directory")).expect("made");
     fs::write(&guard, format!("#!/bin/sh\nexec '{}' hook pre-commit\n", support::BINARY)).expect("written");
     fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).expect("executable");
-    let commit = || {
-        Ran::of(
-            place
-                .program("git")
-                .args(["commit", "--quiet", "--all", "-m", "x"])
-                .env("COMITY_TOKEN", support::HUMAN)
-                .output()
-                .expect("git runs"),
-        )
+}
+
+/// A commit of everything by a person.
+fn commit_all(place: &Place) -> Ran {
+    let mut git = place.program("git");
+    let commit = git.args(["commit", "--quiet", "--all", "-m", "x"]).env("COMITY_TOKEN", support::HUMAN);
+    Ran::of(commit.output().expect("git runs"))
+}
+
+#[test]
+fn people_commit_what_their_agent_made_once_it_is_idle_or_has_ended() {
+    let place = Place::new();
+    guard_commits(&place);
+    let write = |text: &str| {
+        judge(&place, "PreToolUse", "Write", json!({ "file_path": "src/a.rs", "content": text }));
+        fs::write(place.repo.join("src/a.rs"), text).expect("written");
     };
+    write("one\n");
+    let name = place.json(&["agent", "list"])["agents"][0]["name"].as_str().expect("a name").to_owned();
+    let stopped = commit_all(&place);
+    assert_ne!(stopped.code, 0, "its turn goes on: {stopped:?}");
+    let says = format!("src/a.rs is locked by {name} (\"locked automatically on write\"), who is at work");
+    assert!(stopped.err.contains(&says), "{stopped:?}");
+    assert!(stopped.err.contains(&format!("comity mail send {name} -m TEXT")), "{stopped:?}");
+    judge(&place, "Stop", "", json!({}));
+    let made = commit_all(&place);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(made.err.contains(&format!("you commit with the work of {name} (idle): src/a.rs")), "{made:?}");
+    write("two\n");
+    place.run(&["agent", "bye", &name]);
+    eventually("its work is kept", || place.json(&["status"])["orphaned"] == 1);
+    let made = commit_all(&place);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(made.err.contains(&format!("with the work of {name} (ended): src/a.rs")), "{made:?}");
+    eventually("nothing of it is left", || place.json(&["status"])["orphaned"] == 0);
+}
+
+#[test]
+fn people_are_stopped_at_the_commit() {
+    let place = with_bob();
+    guard_commits(&place);
+    let commit = || commit_all(&place);
     fs::write(place.repo.join("src/a.rs"), "changed\n").expect("written");
     let stopped = commit();
     assert_ne!(stopped.code, 0);

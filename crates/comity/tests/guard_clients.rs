@@ -58,7 +58,7 @@ fn check(place: &Place, told: &[String], ran: &Ran, name: &str) {
     let [_bob, acquired] = &acquired[..] else { panic!("{acquired:?}") };
     assert_eq!(&acquired["details"]["holder"], agent);
     assert_eq!(acquired["details"]["pattern"], "src/free.rs", "{acquired}");
-    assert_eq!(acquired["details"]["reason"], "it was written to; the guard locked it");
+    assert_eq!(acquired["details"]["reason"], "locked automatically on write");
     let ended = place.follow().until_action("agent_terminated");
     assert_eq!(&ended["details"]["agent"], agent, "{ended}");
     let at = [joined, acquired, &ended].map(|entry| entry["seq"].as_u64().expect("a number"));

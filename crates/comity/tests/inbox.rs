@@ -101,10 +101,18 @@ fn a_person_at_a_terminal_is_told_how_much_waits() {
         script.args(["-qec", &format!("'{BINARY}' {words}"), "/dev/null"]).env("COMITY_TOKEN", HUMAN);
         String::from_utf8_lossy(&script.output().expect("it runs").stdout).into_owned()
     };
+    assert!(!at_terminal("status").contains("things are waiting for you"), "it has a line of its own");
     assert!(at_terminal("locks").contains("5 things are waiting for you: comity inbox"));
+    assert!(!at_terminal("locks").contains("comity inbox"), "once is enough");
+    let more = place.join(&["cat"]);
+    place.json_as(&more, &["decide", "One more", "--needs-confirmation"]);
+    assert!(at_terminal("locks").contains("6 things are waiting for you: comity inbox"), "that is news");
     assert!(!at_terminal("inbox").contains("things are waiting for you"), "they are shown");
+    place.json_as(&more, &["lock", "src/held.rs"]);
+    let waited = at_terminal("lock src/held.rs --wait 2s");
+    assert!(waited.contains("waiting for up to 2s; Ctrl-C gives up"), "{waited}");
     assert!(!place.run(&["locks"]).err.contains("comity inbox"), "a script is told nothing");
-    assert_eq!(place.json(&["locks"])["inbox"], 5, "but every document has the count");
+    assert_eq!(place.json(&["locks"])["inbox"], 6, "but every document has the count");
 }
 
 #[test]

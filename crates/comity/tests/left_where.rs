@@ -129,3 +129,36 @@ fn who_takes_work_over_has_its_own_whereabouts() {
     end_over_work(&place, &bob);
     assert_eq!(place.json(&["locks"])["locks"][0]["state"], "orphaned");
 }
+
+#[test]
+fn who_takes_over_what_lies_in_another_worktree_is_told_where() {
+    let (place, ann) = place();
+    let tree = own_worktree(&place, &ann);
+    lock_in(&place, &ann, &tree);
+    write(&tree, HALF_DONE);
+    end_over_work(&place, &ann);
+    let there = format!("cd {}", tree.canonicalize().expect("a path").display());
+    let inbox = place.run(&["inbox"]).out;
+    assert!(inbox.contains(&there), "{inbox}");
+    let adopted = place.run(&["adopt", "src/a.rs"]).out;
+    assert!(adopted.contains(&format!("the work on src/a.rs is in another worktree: {there}")), "{adopted}");
+    place.join(&["bob"]);
+    let handed = place.run(&["handover", "src/a.rs", "--to", "bob"]).out;
+    assert!(handed.contains(&there), "{handed}");
+}
+
+#[test]
+fn what_one_agent_left_in_several_files_is_taken_over_at_once() {
+    let (place, ann) = place();
+    place.json_as(&ann, &["lock", "src/a.rs", "src/b.rs"]);
+    for name in ["src/a.rs", "src/b.rs"] {
+        fs::write(place.repo.join(name), HALF_DONE).expect("written");
+    }
+    end_over_work(&place, &ann);
+    support::eventually("both are known", || place.json(&["inbox"])["count"] == 2);
+    let inbox = place.run(&["inbox"]).out;
+    assert!(inbox.contains("\n    all 2: comity adopt src/a.rs src/b.rs\n"), "{inbox}");
+    assert_eq!(inbox.matches(" rescue").count(), 1, "the answers are there once: {inbox}");
+    place.json(&["adopt", "src/a.rs", "src/b.rs"]);
+    assert_eq!(place.json(&["inbox"])["count"], 0);
+}

@@ -18,7 +18,7 @@ use support::wire::{No, Wire};
 use support::{PATIENCE, Ran, has_ended};
 
 /// What `comity` says of locks that the guard takes.
-const BY_THE_GUARD: &str = "it was written to; the guard locked it";
+const BY_THE_GUARD: &str = "locked automatically on write";
 
 /// Everything that is recorded of commits: one commit, by ann, and these many that did not come about.
 fn check_recorded(stage: &Stage, at: &str, commit: &Value, recovered: bool, undone: usize) {

@@ -162,6 +162,12 @@ fn nothing_outlives_a_server_that_is_killed_and_resume_goes_on() {
         wait_for_state(&place, name, "interrupted");
     }
     assert_eq!(place.json(&["agents"])["agents"].as_array().map(Vec::len), Some(0));
+    let status = place.run(&["status"]).out;
+    let says = "ann, bob, cat: interrupted when the server stopped; go on with: comity resume";
+    assert!(status.contains(says), "{status}");
+    let inbox = place.run(&["inbox"]).out;
+    assert!(inbox.contains("cat was interrupted: the server stopped"), "{inbox}");
+    assert!(inbox.contains(" resume\n"), "{inbox}");
     let resumed = place.json(&["resume", "ann", "bob"]);
     assert_eq!(resumed["runs"].as_array().map(Vec::len), Some(2), "{resumed}");
     wait_for_state(&place, "ann", "running");
@@ -170,7 +176,9 @@ fn nothing_outlives_a_server_that_is_killed_and_resume_goes_on() {
     let all = place.json(&["resume"]);
     assert_eq!(all["runs"][0]["name"], "cat", "{all}");
     wait_for_state(&place, "cat", "running");
-    place.run(&["down"]);
+    assert_eq!(place.json(&["inbox"])["count"], 0, "all of them go on");
+    let down = place.run(&["down"]).out;
+    assert!(down.starts_with("ended ann, bob, cat; go on with: comity resume\n"), "{down}");
     assert_eq!(marked(&mark(&place)), BTreeSet::new(), "a server that stops leaves nothing either");
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use comity_core::limits::LINEAGES_MAX;
-use comity_core::notices::NoticeAsk;
+use comity_core::notices::{NoticeAsk, current};
 use comity_core::people::{Origin, Place, Unseen};
 use comity_core::{Ask, Asker, Principal};
 
@@ -20,8 +20,8 @@ impl Application {
         if let Principal::Agent(id) = who {
             let world = self.engine().world();
             let waiting = world.agents.get(id).map(|agent| &agent.notices[..]).unwrap_or_default();
-            notices.extend(waiting.iter().map(|notice| notice.what.to_string()));
-            told = !notices.is_empty();
+            notices.extend(current(&world, waiting));
+            told = !waiting.is_empty();
             notices.extend(self.mail_memory().mention(&world, who));
         }
         if told {

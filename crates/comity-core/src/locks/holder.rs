@@ -5,11 +5,14 @@ use std::fmt;
 use serde::Serialize;
 
 use super::LockMode;
+use crate::agents::Life;
 use crate::calls;
 use crate::display::{path_in_text, quoted};
-use crate::ids::AgentId;
+use crate::ids::{AgentId, Principal};
+use crate::limits::SILENT_AFTER;
 use crate::next_call::{Argument, NextCall, call};
-use crate::time::Millis;
+use crate::time::{Millis, Timestamp};
+use crate::world::World;
 
 /// How long a hint suggests to wait.
 const WAIT: &str = "60s";
@@ -30,12 +33,49 @@ pub struct HolderView {
     /// How long it lasts without a sign of life; `None` if its holder's process is watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<Millis>,
+    /// What it is about, if it is an agent that lives.
+    #[serde(skip)]
+    pub doing: HolderDoing,
+}
+
+/// What who holds a lock is about.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum HolderDoing {
+    #[default]
+    Working,
+    /// Its turn is over.
+    Idle,
+    /// It has not been heard from for this long.
+    Silent(Millis),
+}
+
+impl HolderDoing {
+    pub(super) fn of(world: &World, holder: Principal, now: Timestamp) -> HolderDoing {
+        let Some(agent) = holder.agent().and_then(|agent| world.agents.get(agent)) else {
+            return HolderDoing::Working;
+        };
+        match (&agent.life, now.since(agent.seen)) {
+            (Life::Idle, _) => HolderDoing::Idle,
+            (_, silence) if silence >= SILENT_AFTER => HolderDoing::Silent(silence),
+            _ => HolderDoing::Working,
+        }
+    }
+}
+
+impl fmt::Display for HolderDoing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HolderDoing::Working => f.write_str("at work"),
+            HolderDoing::Idle => f.write_str("idle"),
+            HolderDoing::Silent(silence) => write!(f, "silent for {}", silence.rough()),
+        }
+    }
 }
 
 impl fmt::Display for HolderView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = self.reason.as_deref().map(|text| format!(" ({})", quoted(text))).unwrap_or_default();
-        let HolderView { holder, age_ms, .. } = self;
+        let HolderView { holder, age_ms, doing, .. } = self;
         let path = path_in_text(&self.path);
         match (self.state, self.expires_in_ms) {
             ("waiting", _) => write!(f, "{holder} has waited for {path} for {age_ms}{reason}"),
@@ -48,7 +88,7 @@ impl fmt::Display for HolderView {
             }
             ("held", None) => {
                 let shared = if self.mode == LockMode::Shared { " shared" } else { "" };
-                write!(f, "{path} is locked{shared} by {holder}{reason}, who is at work ({age_ms} so far)")
+                write!(f, "{path} is locked{shared} by {holder}{reason}, who is {doing} ({age_ms} so far)")
             }
             (_, None) => write!(f, "{path} was locked by {holder}{reason}; its files are being looked at"),
         }

@@ -26,7 +26,7 @@ pub(crate) use feature::FOLLOW_UP;
 pub use feature::{LockAsk, LockEvent};
 use fences::check_fences;
 pub(crate) use graph::WAIT_RULES;
-pub use holder::HolderView;
+pub use holder::{HolderDoing, HolderView};
 pub use invariants::check;
 use lapse::inspected;
 pub(crate) use lapse::{lapse, left_behind, time_out, waits_ended};

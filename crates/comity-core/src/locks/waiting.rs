@@ -10,7 +10,9 @@ use std::ops::ControlFlow;
 use super::acquire::grant_events;
 use super::graph::{dependants, wants_against};
 use super::table::expires_at;
-use super::{Hold, HolderView, Lock, LockEvent, LockMode, LockWait, ReleaseCause, WaitEnding, Wanted};
+use super::{
+    Hold, HolderDoing, HolderView, Lock, LockEvent, LockMode, LockWait, ReleaseCause, WaitEnding, Wanted,
+};
 use crate::event::Event;
 use crate::features::WaitedFor;
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
@@ -198,6 +200,7 @@ impl Obstacle<'_> {
                 reason: wanted.reason.as_deref().map(str::to_owned),
                 age_ms: now.since(wait.since),
                 expires_in_ms: Some(wait.deadline.since(now)),
+                doing: HolderDoing::Working,
             },
         }
     }
@@ -224,6 +227,7 @@ impl Lock {
             // Orphaned work is as old as its orphaning.
             age_ms: now.since(if self.hold == Hold::Orphaned { self.renewed } else { self.since }),
             expires_in_ms: expires_at(world, self).map(|at| at.since(now)),
+            doing: HolderDoing::of(world, self.holder, now),
         }
     }
 

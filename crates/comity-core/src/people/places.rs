@@ -9,6 +9,11 @@ use crate::ids::Principal;
 use crate::limits::{LINEAGES_MAX, SHOWN_PLACES_MAX, UNSEEN_ACTS_MAX};
 use crate::world::World;
 
+/// What stands between the programs of a lineage.
+const BELOW: &str = " > ";
+/// The shells below which scripts are whoever's who sits at them.
+const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "fish", "dash", "ksh", "nu"];
+
 /// Where somebody acts from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +76,18 @@ impl People {
         self.places.retain(|known| known.window.is_none());
     }
 
-    /// Unsettled acts from this place.
+    /// Whether whoever acts there does so below a shell that is known: by a script, a make target, an editor's task.
+    fn knows_shell_above(&self, place: &Place) -> bool {
+        let is_below = |known: &KnownPlace| {
+            let Some((above, _)) = known.lineage.rsplit_once(BELOW) else { return false };
+            let shell = above.rsplit(BELOW).next().unwrap_or(above);
+            SHELLS.contains(&shell)
+                && place.lineage.strip_prefix(above).is_some_and(|rest| rest.starts_with(BELOW))
+        };
+        self.places.iter().filter(|known| known.window == place.window).any(is_below)
+    }
+
+    /// What was done at this place and is not settled.
     fn asked_at<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Unseen> {
         self.unseen.iter().filter(move |act| act.origin.place() == *place)
     }
@@ -135,10 +151,10 @@ impl Unseen {
 
 /// The event that the human acts from an unknown place, if that is so.
 ///
-/// `decided` is what the act decides, if it takes a present person. People open many windows, so another window of
-/// known programs is asked about only when something like that is decided there: that is what an agent would open one
-/// for. Further decisions at a place are asked about, too, until the human was asked: the first may have been
-/// harmless.
+/// `decided` is what only a present human may do, if it was that. A person opens many windows. So another window of programs
+/// that are known is asked about only when something is decided there that takes a present human: what an agent would open
+/// one for. What else is decided at a place is asked about, too, until the human was asked: what came first may be harmless.
+/// Scripts below a known shell of a terminal are asked about for what they decide only, too.
 pub(crate) fn new_place(
     world: &World,
     asker: &Asker,
@@ -159,11 +175,13 @@ pub(crate) fn new_place(
     if is_shown || (comes_in && !people.places.is_empty()) {
         return None;
     }
+    let is_below_shell = || origin.proof == Proof::Terminal && people.knows_shell_above(&place);
     let is_usual = !decides
-        && match place.window {
-            Some(_) => people.places.iter().any(|known| known.lineage == place.lineage),
-            None => people.known(&place).is_some(),
-        };
+        && (is_below_shell()
+            || match place.window {
+                Some(_) => people.places.iter().any(|known| known.lineage == place.lineage),
+                None => people.known(&place).is_some(),
+            });
     let is_settled = || people.known(&place).is_some() && people.asked_at(&place).next().is_none();
     let is_asked = || people.asked_at(&place).any(|asked| asked.act == act);
     if is_usual || is_settled() || is_asked() {

@@ -194,3 +194,17 @@ fn of_too_many_questions_the_newest_are_kept_and_the_others_counted() {
     scene.ask(present(), recognise).expect("shown");
     assert_eq!(scene.world.people.unseen(&home).count(), 0);
 }
+
+#[test]
+fn scripts_below_a_known_shell_are_asked_about_only_when_they_decide() {
+    let mut scene = Scene::new();
+    let home = present().origin.expect("an origin").place();
+    let mut asked = |lineage: &str, ask: Ask| {
+        scene.ask(asker(Proof::Terminal, lineage), ask).expect("done");
+        scene.world.people.unseen(&home).count()
+    };
+    assert_eq!(asked("sshd > bash > make > sh > comity", lock("src/c.rs")), 0, "the shell is home's");
+    assert_eq!(asked("sshd > python3 > comity", lock("src/d.rs")), 1, "this is another one");
+    assert_eq!(asked("sshd > python3 > make > comity", lock("src/e.rs")), 2, "below no shell");
+    assert_eq!(asked("sshd > bash > make > comity", limit(9)), 3, "it decides");
+}

@@ -37,13 +37,7 @@ pub(crate) fn completions(matches: &ArgMatches, form: OutputFormat) -> ExitCode 
         let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &script);
         return ExitCode::SUCCESS;
     }
-    let file = match shell {
-        Shell::Bash => data_dir().map(|dir| dir.join("bash-completion/completions").join(PROGRAM)),
-        Shell::Zsh => data_dir().map(|dir| dir.join("zsh/site-functions").join(format!("_{PROGRAM}"))),
-        Shell::Fish => config_dir().map(|dir| dir.join("fish/completions").join(format!("{PROGRAM}.fish"))),
-        _ => Err(format!("{shell} has no directory for this; print them, and load them in your profile")),
-    };
-    let written = file.and_then(|file| {
+    let written = completion_file(shell).and_then(|file| {
         let describe = |error: std::io::Error| format!("{}: {error}", file.display());
         file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(describe)?;
         std::fs::write(&file, &script).map_err(describe)?;
@@ -54,6 +48,20 @@ pub(crate) fn completions(matches: &ArgMatches, form: OutputFormat) -> ExitCode 
         _ => "; new shells use them",
     };
     installed(form, written.map(|file| vec![file]), note)
+}
+
+fn completion_file(shell: Shell) -> Result<PathBuf, String> {
+    match shell {
+        Shell::Bash => data_dir().map(|dir| dir.join("bash-completion/completions").join(PROGRAM)),
+        Shell::Zsh => data_dir().map(|dir| dir.join("zsh/site-functions").join(format!("_{PROGRAM}"))),
+        Shell::Fish => config_dir().map(|dir| dir.join("fish/completions").join(format!("{PROGRAM}.fish"))),
+        _ => Err(format!("{shell} has no directory for this; print them, and load them in your profile")),
+    }
+}
+
+/// Where completions go that are installed.
+pub(super) fn completion_files() -> impl Iterator<Item = PathBuf> {
+    [Shell::Bash, Shell::Zsh, Shell::Fish].into_iter().filter_map(|shell| completion_file(shell).ok())
 }
 
 pub(super) fn installed(form: OutputFormat, written: Result<Vec<PathBuf>, String>, note: &str) -> ExitCode {

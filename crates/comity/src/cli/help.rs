@@ -30,6 +30,27 @@ Words such as fence, lapsed, orphaned and lease are explained in docs/guide/glos
 
 const NEXT: &str = "`comity COMMAND -h` shows a command's options, `comity COMMAND --help` explains them.";
 
+const FIRST: &str = "\
+Comity lets several coding agents share one repository, one machine and one browser.
+
+  comity init               connect your agent programs, and guard this repository's commits
+  comity status             what there is, and what is waiting for you
+  comity agents             who is here, and what each does
+  comity locks              who may edit which file
+  comity inbox              what is waiting for you, and how to answer it
+  comity task list          what there is to do
+  comity spawn ROLE         start an agent
+  comity log --follow       watch what happens
+  comity doctor             look for what is wrong
+
+All commands: comity --help";
+
+/// What to begin with, for whoever names no command.
+pub(super) fn first() -> ExitCode {
+    super::output::complain(FIRST);
+    ExitCode::from(USAGE)
+}
+
 /// Lists the commands of the tree in sections.
 pub(super) fn in_sections(root: Command) -> Command {
     let listed = list(&root);

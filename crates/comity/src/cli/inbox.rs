@@ -2,16 +2,24 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use comity_app::catalog::{CatalogEntry, name_of};
 use comity_app::operations::inbox::{AnswerInbox, ListInbox};
 use comity_app::operations::ledger::ListAlerts;
 use comity_app::operations::mail::{Next, ReadMail};
-use comity_wire::InboxCount;
+use comity_app::operations::runs::RunLogs;
+use comity_app::operations::server::Status;
+use comity_wire::{Home, InboxCount};
 use serde_json::value::RawValue;
 
 use super::output::{self, OutputFormat};
 use crate::session::{ServerAnswer, SessionError};
+
+/// In the state directory: how much a person at a terminal was told of last.
+const TOLD: &str = "inbox-told";
+/// For how long that is enough.
+const TOLD_FOR: Duration = Duration::from_secs(600);
 
 /// `comity inbox` lists what waits, and `comity inbox p12 allow` answers it.
 pub(super) fn spell_out(arguments: &mut Vec<OsString>) {
@@ -46,9 +54,17 @@ impl Waiting {
         };
         let has_looked = [name_of::<ListInbox>(), name_of::<AnswerInbox>()].contains(&asked.name);
         let says_it = || form == OutputFormat::Json && (asked.output)()["properties"]["inbox"].is_object();
-        // These show or read what waits: a line below it would count what was just shown.
-        let is_shown =
-            [name_of::<ListAlerts>(), name_of::<Next>(), name_of::<ReadMail>()].contains(&asked.name);
+        // These show what waits, or read it: a line below it would count what was just shown.
+        let is_shown = [
+            name_of::<ListAlerts>(),
+            name_of::<Next>(),
+            name_of::<ReadMail>(),
+            name_of::<Status>(),
+            name_of::<RunLogs>(),
+        ]
+        .contains(&asked.name);
+        // What was refused is what a person has to read.
+        let is_shown = is_shown || (answer.is_err() && !count.is_agents);
         (!has_looked && !says_it()).then_some(Waiting { count, is_shown })
     }
 
@@ -59,9 +75,10 @@ impl Waiting {
         RawValue::from_string(format!("{fields}{comma}\"inbox\":{}}}", self.count.count)).ok()
     }
 
-    /// Shows it to an agent, or to a person at a terminal.
-    pub(super) fn tell(&self) {
-        if self.is_shown || (!self.count.is_agents && !std::io::stderr().is_terminal()) {
+    /// Says it to an agent, or to a person at a terminal: to a person only if it is news, or was said a while ago.
+    pub(super) fn tell(&self, home: &Home) {
+        let is_for_nobody = !self.count.is_agents && !std::io::stderr().is_terminal();
+        if self.is_shown || is_for_nobody || (!self.count.is_agents && !self.is_news(home)) {
             return;
         }
         match self.count.count {
@@ -69,6 +86,23 @@ impl Waiting {
             1 => output::complain("1 thing is waiting for you: comity inbox"),
             count => output::complain(&format!("{count} things are waiting for you: comity inbox")),
         }
+    }
+}
+
+impl Waiting {
+    /// Whether a person has not been told this count lately; from now on it has.
+    fn is_news(&self, home: &Home) -> bool {
+        let file = home.path().join(TOLD);
+        let told = std::fs::read_to_string(&file).ok();
+        let is_recent = || {
+            let age = file.metadata().and_then(|found| found.modified()).ok()?.elapsed().ok()?;
+            Some(age < TOLD_FOR)
+        };
+        let count = self.count.count.to_string();
+        let is_known = told.as_deref() == Some(&*count) && is_recent() == Some(true);
+        // Whoever can't note it is told again.
+        let _ = if is_known { Ok(()) } else { std::fs::write(&file, count) };
+        !is_known
     }
 }
 

@@ -68,6 +68,13 @@ fn target(given: Option<&PathBuf>) -> Result<PathBuf, String> {
     }
 }
 
+/// Where the programs are in a directory, if they are.
+pub(super) fn programs_in(dir: &Path) -> Vec<PathBuf> {
+    // This one last: whoever fails before can repeat it.
+    let names = MORE_PROGRAMS.into_iter().chain(PROGRAMS.into_iter().rev());
+    names.map(|name| dir.join(name)).collect()
+}
+
 fn install(dir: &Path) -> Result<Vec<PathBuf>, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let there = |name: &&str| own.with_file_name(name).is_file();

@@ -27,6 +27,7 @@ mod spool;
 mod state_files;
 mod terminal;
 mod tree;
+mod uninstall;
 mod usage;
 mod watch;
 
@@ -73,6 +74,14 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         let key = key.to_string_lossy();
         return guardian::run(std::path::Path::new(socket), &key, Containment::Group);
     }
+    if arguments.len() == 1 {
+        return help::first();
+    }
+    if let [_, word] = &mut arguments[..]
+        && *word == "version"
+    {
+        *word = "--version".into();
+    }
     inbox::spell_out(&mut arguments);
     spelling::spell_out(&mut arguments);
     let wants_json = arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json");
@@ -99,6 +108,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "doctor" => doctor::run(&home, form),
         "token" if inner.subcommand_name() == Some("first") => people::first_token(&home, form),
         "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), tree::offer(inner)),
+        "init" if inner.get_flag("limits") => init::limits(form),
         "init" => {
             let what = match (inner.get_flag("undo"), inner.get_flag("dry-run")) {
                 (true, false) => init::InitMode::Undo,
@@ -114,6 +124,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             init::run(&home, what, scope, &only, form)
         }
         "install" => install::run(inner, form),
+        "uninstall" => uninstall::run(&home, inner, form),
         "completions" => docs::completions(inner, form),
         "man" => manual::run(inner, form),
         "docs" => docs::run(inner),
@@ -182,6 +193,7 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
         return watch::go_on(home, entry, &input, form);
     }
     let was_put_down = server::was_put_down(&home);
+    let waiting_told = terminal::tell_waiting(&input, form);
     let mut session = Session::from_env(home.clone());
     let answer = match entry.at_terminal {
         AtTerminal::Asks
@@ -198,6 +210,7 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
             }
         }
     };
+    drop(waiting_told);
     if let (AtTerminal::LeavesInFile, Err(SessionError::Fault(why))) = (entry.at_terminal, &answer) {
         return spool::instead(&home, &input, why, form);
     }
@@ -213,7 +226,7 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
         acknowledge(&mut session, receipt);
     }
     if let Some(waiting) = waiting.filter(|_| form == OutputFormat::Text) {
-        waiting.tell();
+        waiting.tell(&home);
     }
     code
 }

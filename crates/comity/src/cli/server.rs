@@ -2,6 +2,7 @@
 
 use comity_app::catalog::name_of;
 use comity_app::operations::people::Login;
+use comity_app::operations::runs::ListRuns;
 use comity_app::operations::server::Status;
 use std::process::ExitCode;
 
@@ -99,17 +100,44 @@ pub(crate) fn down(home: &Home, form: OutputFormat) -> ExitCode {
         Ok(None) => return say(false, "no server is running"),
         Err(problem) => return output::fault(form, &problem),
     }
+    let ended = running_agents(home);
     match stop(home, StopWhen::Always) {
         Ok(()) => match check_what_is_left(home) {
             Ok(()) => {
                 // Whoever starts one inadvertently is told.
                 let _ = std::fs::write(home.path().join(serve::PUT_DOWN), "");
-                say(true, "stopped; nothing is lost. The next command that needs a server starts one")
+                let ended = match &ended[..] {
+                    [] => String::new(),
+                    names => format!("ended {}; go on with: comity resume\n", names.join(", ")),
+                };
+                say(
+                    true,
+                    &format!(
+                        "{ended}stopped; what the log has is kept. Most commands start a server if they need one"
+                    ),
+                )
             }
             Err(problem) => output::fault(form, &format!("the server has stopped, but {problem}")),
         },
         Err(why) => why.show(form),
     }
+}
+
+/// The names of the agents that the server runs, which end with it.
+fn running_agents(home: &Home) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Runs {
+        runs: Vec<Run>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Run {
+        name: String,
+        state: String,
+    }
+    let answer = Session::from_env(home.clone()).ask(name_of::<ListRuns>(), &serde_json::json!({}));
+    let runs = answer.ok().and_then(|answer| serde_json::from_str::<Runs>(answer.json.get()).ok());
+    let runs = runs.into_iter().flat_map(|list| list.runs).filter(|run| run.state != "interrupted");
+    runs.map(|run| comity_core::display::visible(&run.name).into_owned()).collect()
 }
 
 /// Whether you have stopped the server, and none has run since.
@@ -124,7 +152,12 @@ pub(super) fn tell_started(home: &Home, was_put_down: bool) {
     }
 }
 
-/// Stops the server, if it runs, and keeps all others away from the state directory.
+/// Stops the server, if it runs, for the programs go.
+pub(super) fn stop_for_good(home: &Home) -> Result<(), String> {
+    stop(home, StopWhen::Always).map_err(|why| why.to_string())
+}
+
+/// Stops the server, if it runs, and keeps every other away from the state directory.
 pub(super) fn take_alone(home: &Home, form: OutputFormat) -> Result<start::StartLock, ExitCode> {
     match start::take_alone(home, || stop(home, StopWhen::Always)) {
         Ok(Ok(alone)) => Ok(alone),

@@ -3,17 +3,38 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 use comity_core::display;
+use serde_json::Value;
 
-use super::output;
+use super::output::{self, OutputFormat};
 
 const BOLD: &str = "\x1b[1m";
 const RED: &str = "\x1b[1;31m";
 const YELLOW: &str = "\x1b[33m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Shows text: formatted for a terminal, plain otherwise.
+/// After which a person is told that a command waits, and does not hang.
+const WAITS_AFTER: Duration = Duration::from_secs(1);
+
+/// Tells a person at a terminal what a command waits for, unless this is dropped before.
+pub(super) fn tell_waiting(input: &Value, form: OutputFormat) -> Option<Sender<()>> {
+    let span = input.get("wait")?.as_str()?.to_owned();
+    if form == OutputFormat::Json || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let (done, is_done) = channel();
+    std::thread::spawn(move || {
+        if is_done.recv_timeout(WAITS_AFTER) == Err(RecvTimeoutError::Timeout) {
+            output::complain(&format!("waiting for up to {}; Ctrl-C gives up", display::visible(&span)));
+        }
+    });
+    Some(done)
+}
+
+/// Shows text: as it is where nobody looks, else as fits the terminal.
 pub(super) fn show(text: &str) {
     let Some((columns, rows)) = size() else { return output::print(text) };
     let shown = fitted(text, columns, has_colors(&std::io::stdout()));

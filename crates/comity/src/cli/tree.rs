@@ -7,7 +7,7 @@ use comity_app::catalog::{self, CATALOG, CatalogEntry};
 use comity_app::operation::{AtTerminal, Audience, HelpSection};
 use comity_guard::Dialect;
 
-use super::{arguments, docs, help, install, lease_run, log_files, manual, people, spool};
+use super::{arguments, docs, help, install, lease_run, log_files, manual, people, spool, uninstall};
 
 /// Verbs of a group in the list of all commands.
 const VERBS_SHOWN_MAX: usize = 6;
@@ -78,8 +78,11 @@ pub(crate) fn command() -> Command {
 fn server_commands() -> [Command; 7] {
     [
         Command::new("up").about("Start the server if it isn't running, and print how to reach it"),
-        Command::new("down").about("Stop the server; nothing is lost"),
-        Command::new("restart").about("Stop the server and start it with this program; nothing is lost"),
+        Command::new("down")
+            .about("Stop the server and the agents that it runs; comity resume restarts those"),
+        Command::new("restart").about(
+            "Stop the server and start it with this program; comity resume restarts the agents that it ran",
+        ),
         Command::new("doctor").about("Look for what is wrong, and say what to do"),
         log_files::backup_command(),
         log_files::restore_command(),
@@ -89,13 +92,14 @@ fn server_commands() -> [Command; 7] {
     ]
 }
 
-/// The other commands that are not operations, and below no operation's words.
-fn setup_commands() -> [Command; 9] {
+/// The other commands that are no operations, and below no word of one.
+fn setup_commands() -> [Command; 10] {
     [
         install::command(),
         Command::new("init")
-            .about("Connect the agent programs found here, and guard this repository's commits")
-            .arg(flag("undo", "Undo everything that init did"))
+            .about("Connect your agent programs, for all your repositories, and guard this repository's commits")
+            .arg(flag("undo", "Undo everything that init did, in every repository"))
+            .arg(flag("limits", "Only show what guards can't do in the agent programs found here"))
             .arg(flag("dry-run", "Only show what would change"))
             .arg(
                 Arg::new("scope")
@@ -124,6 +128,7 @@ fn setup_commands() -> [Command; 9] {
         passed_on("confine", "COMMAND").about(
             "Run a command where what others hold is read-only: what agent programs start their shell through",
         ),
+        uninstall::command(),
         passed_on("bench", "ARGS").about("Measure what Comity costs on this machine"),
         docs::completions_command(),
         manual::command(),

@@ -1,6 +1,7 @@
 //! `comity init`: connects the agent programs of this machine and the repository, proves each guard, and undoes that.
 
 pub(crate) mod active;
+mod by_hand;
 pub(crate) mod configured;
 mod files;
 pub(crate) mod found;
@@ -95,6 +96,27 @@ pub(crate) fn run(
     }
 }
 
+/// Takes everything back, or only shows it, in words; and whether that was possible.
+pub(crate) fn undo_all(home: &Home, is_shown: bool) -> Result<(Vec<String>, bool), String> {
+    let report = report(home, if is_shown { InitMode::ShowUndo } else { InitMode::Undo }, &[])?;
+    Ok((report.undone(), report.is_good()))
+}
+
+/// Says what the guards leave open in the programs that are found here.
+pub(crate) fn limits(form: OutputFormat) -> ExitCode {
+    let user = match User::from_env() {
+        Ok(user) => user,
+        Err(problem) => return output::fault(form, &problem),
+    };
+    let found: Vec<Dialect> =
+        Dialect::ALL.into_iter().filter(|dialect| found::is_here(*dialect, &user)).collect();
+    match form {
+        OutputFormat::Json => output::print(&report::limits_json(&found).to_string()),
+        OutputFormat::Text => output::page(&report::limits(&found).join("\n")),
+    }
+    ExitCode::SUCCESS
+}
+
 fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, String> {
     let user = User::from_env()?;
     let connection = programs(home)?;
@@ -141,6 +163,8 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
             }
         }
         record.save(home)?;
+        let settings = clients.iter().flat_map(|client| &client.changes);
+        by_hand::note(home, what, settings.map(|change| &*change.file), &record.commit_hooks)?;
     }
     let confined = (what == InitMode::Do).then(|| confined(home, &connection));
     if what == InitMode::Do {

@@ -98,7 +98,7 @@ impl InitReport {
         if self.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FAULT) }
     }
 
-    fn is_good(&self) -> bool {
+    pub(super) fn is_good(&self) -> bool {
         let changes = self.clients.iter().flat_map(|client| client.changes.iter());
         let mut changes = changes.chain(&self.repositories).chain(&self.scripts);
         !changes.any(|change| matches!(change.outcome, FileOutcome::Failed(_)))
@@ -126,6 +126,9 @@ impl InitReport {
             );
         }
         let can_confine = !matches!(self.confined, Some(Err(_)));
+        if !self.clients.is_empty() && !self.what.is_undo() && !self.is_project {
+            lines.push("in your own settings, for all your repositories:".into());
+        }
         for client in &self.clients {
             lines.push(client.dialect.name().to_owned());
             let told = client.changes.iter().filter(|change| change.is_change() || !self.what.is_undo());
@@ -158,16 +161,19 @@ impl InitReport {
             }
             (true, true) => {}
         }
-        if !self.what.is_undo() {
-            let dialects: Vec<Dialect> = self.clients.iter().map(|client| client.dialect).collect();
-            lines.extend(told_gaps(&dialects));
+        if !self.what.is_undo() && !self.clients.is_empty() {
+            lines.push("what guards can't do: comity init --limits".into());
         }
+        lines.extend(self.to_do());
         lines.push(match self.what {
             InitMode::Do if self.is_project => {
                 "commit these files; undo all of it with: comity init --scope project --undo".into()
             }
             InitMode::Undo if self.is_project && !lines.is_empty() => "commit what has changed".into(),
-            InitMode::Do => "undo all of it with: comity init --undo".into(),
+            InitMode::Do => {
+                "undo all of it with: comity init --undo; remove Comity with: comity uninstall".into()
+            }
+            InitMode::Show if !self.has_changes() => "everything is in place".into(),
             InitMode::Show => "nothing was changed; do it with: comity init".into(),
             InitMode::Undo | InitMode::ShowUndo if lines.is_empty() => {
                 "nothing of comity init's is left here".into()
@@ -176,6 +182,28 @@ impl InitReport {
             InitMode::ShowUndo => "nothing was changed; do it with: comity init --undo".into(),
         });
         lines
+    }
+
+    /// What was taken back, or would be, for who takes back more.
+    pub(super) fn undone(&self) -> Vec<String> {
+        let mut lines = self.words();
+        if self.what.is_shown() || !self.has_changes() {
+            lines.pop();
+        }
+        lines
+    }
+
+    fn has_changes(&self) -> bool {
+        self.clients.iter().any(ClientReport::has_changes)
+            || self.repositories.iter().chain(&self.scripts).any(FileEdit::is_change)
+    }
+
+    /// What is left to whoever runs this, said where it is read last.
+    fn to_do(&self) -> impl Iterator<Item = String> {
+        self.clients.iter().filter_map(|client| match client.proof.as_ref()?.guard {
+            GuardProof::NotActive(ref why) => Some(format!("to do ({}): {why}", client.dialect.name())),
+            GuardProof::Proven | GuardProof::NotConnected(_) | GuardProof::NotProven(_) => None,
+        })
     }
 
     fn tell(&self, change: &FileEdit, lines: &mut Vec<String>) {
@@ -201,8 +229,14 @@ impl InitReport {
     }
 }
 
-/// What the guards of these programs leave open, each said once.
-fn told_gaps(dialects: &[Dialect]) -> Vec<String> {
+/// What the guards of these programs leave open.
+pub(super) fn limits_json(dialects: &[Dialect]) -> Value {
+    let each = |dialect: &Dialect| json!({ "client": dialect.name(), "gaps": gaps(*dialect) });
+    json!({ "clients": dialects.iter().map(each).collect::<Vec<Value>>() })
+}
+
+/// The same in words, each said once.
+pub(super) fn limits(dialects: &[Dialect]) -> Vec<String> {
     let mut open: Vec<(&str, Vec<&str>)> = Vec::new();
     for dialect in dialects {
         for gap in gaps(*dialect) {
@@ -217,8 +251,11 @@ fn told_gaps(dialects: &[Dialect]) -> Vec<String> {
         false => names.join(", "),
     };
     let lines = open.iter().map(|(gap, names)| format!("  {}: {gap}", whose(names)));
-    let title = (!open.is_empty()).then(|| "gaps that remain".to_owned());
-    title.into_iter().chain(lines).collect()
+    let title = match open.is_empty() {
+        true => "no agent program was found",
+        false => "what guards can't do",
+    };
+    std::iter::once(title.to_owned()).chain(lines).collect()
 }
 
 fn word(outcome: &FileOutcome) -> &'static str {

@@ -168,7 +168,7 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["agent", "bye", "ann", "--reason", "done"]),
         &expect![[r#"
-            ann ended, 0 locks given up
+            ann ended
             [exit 0]"#]],
     );
     check(

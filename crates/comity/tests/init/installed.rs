@@ -93,3 +93,42 @@ fn comments_in_settings_stay() {
     assert_eq!(user.text(".gemini/settings.json"), gemini, "byte for byte");
     assert_eq!(user.text(".config/opencode/opencode.jsonc"), opencode, "byte for byte");
 }
+
+#[test]
+fn nothing_that_names_a_program_is_left_when_it_goes() {
+    let user = User::new();
+    let done = user.init(&[]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.out.contains("in your own settings, for all your repositories:"), "{done:?}");
+    assert!(done.out.contains("comity init --limits") && !done.out.contains("before 2.1.295"), "{done:?}");
+    assert!(user.init(&["--limits"]).out.contains("before 2.1.295"));
+    assert!(user.init(&["--dry-run"]).out.ends_with("everything is in place\n"));
+    // Without the programs there is a note.
+    let note = user.place.home.join("UNINSTALL.txt");
+    let by_hand = fs::read_to_string(&note).expect("a note");
+    let says = |path: &Path| by_hand.contains(&*path.canonicalize().expect("a file").to_string_lossy());
+    assert!(says(&user.file(".claude/settings.json")) && says(&user.pre_commit()), "{by_hand}");
+
+    let run = |words: &[&str]| user.run(user.program().args(words).env("COMITY_TOKEN", HUMAN));
+    for words in [&["completions", "bash", "--install"][..], &["man", "--install"]] {
+        assert_eq!(run(words).code, 0, "{words:?}");
+    }
+    let completions = user.file(".local/share/bash-completion/completions/comity");
+    let page = user.file(".local/share/man/man1/comity-lock.1");
+    assert!(completions.is_file() && page.is_file());
+    let shown = run(&["uninstall", "--dry-run"]);
+    assert!(shown.code == 0 && shown.out.contains("comity-hook"), "{shown:?}");
+    assert!(user.comity.is_file() && user.pre_commit().is_file(), "nothing was changed");
+
+    let gone = run(&["uninstall"]);
+    assert_eq!(gone.code, 0, "{gone:?}");
+    assert_eq!(user.text(".claude/settings.json"), CLAUDE);
+    for file in
+        [&user.comity, &user.file("bin/comity-hook"), &user.file("bin/comity-confine"), &completions, &page]
+    {
+        assert!(!file.exists(), "{}", file.display());
+    }
+    assert!(!user.pre_commit().exists() && !note.exists());
+    assert_eq!(user.place.server(), None, "it is stopped");
+    assert!(user.place.home.join("log.db").is_file(), "the log stays");
+}

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use comity_core::agents::{AgentAsk, AgentEvent, Ending};
+use comity_core::display::counted;
 use comity_core::locks::LockEvent;
 use comity_core::{Ask, Event, Principal, Refusal};
 
 use crate::catalog::next_call;
 use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::agents::ListAgents;
-use crate::operations::ledger::ListAlerts;
+use crate::operations::inbox::ListInbox;
 
 /// Say goodbye: end yourself, or the agent you name and everyone below it. Whatever they hold is released; uncommitted work stays locked for you or a leader.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -89,13 +90,16 @@ impl Operation for Bye {
 
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let locks = if self.released == 1 { "lock" } else { "locks" };
-        write!(f, "{} ended, {} {locks} given up", self.ended.join(", "), self.released)?;
+        write!(f, "{} ended", self.ended.join(", "))?;
+        if self.released > 0 {
+            write!(f, "; {} released", counted(self.released, "lock"))?;
+        }
         match self.lapsed {
-            true => f.write_str(&format!(
-                "; uncommitted work stays locked for you or a leader: {}",
-                next_call::<ListAlerts>([])
-            )),
+            true => write!(
+                f,
+                ", unless there is uncommitted work under it: that would wait in: {}",
+                next_call::<ListInbox>([])
+            ),
             false => Ok(()),
         }
     }

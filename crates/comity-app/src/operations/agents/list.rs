@@ -171,13 +171,23 @@ impl AgentView {
         }
     }
 
+    /// What there is evidence of: that it works, rests, waits or is silent; of who has ended, how.
+    fn shown_state(&self) -> &'static str {
+        match self.activity {
+            "starting" => "new",
+            "ended" => self.state,
+            activity => activity,
+        }
+    }
+
+    /// Its line in a table.
     fn row(&self) -> Vec<String> {
         let shown = |text: &Option<String>| {
             text.as_deref().map(|text| comity_core::display::visible(text).into_owned()).unwrap_or_default()
         };
         vec![
             if self.you { format!("{} (you)", self.name) } else { self.name.clone() },
-            self.state.to_string(),
+            self.shown_state().to_owned(),
             shown(&self.doing.clone().or_else(|| self.cause.clone())),
             shown(&self.role),
             shown(&self.team),
@@ -192,7 +202,7 @@ impl AgentView {
 impl fmt::Display for AgentView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = comity_core::display::visible;
-        write!(f, "{}  {}", self.name, self.state)?;
+        write!(f, "{}  {}", self.name, self.shown_state())?;
         if let Some(doing) = &self.doing {
             write!(f, "  {}", shown(doing))?;
         }

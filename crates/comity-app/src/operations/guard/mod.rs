@@ -55,8 +55,8 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<GuardTold>(   "guard_told",    "",                     POST, "/api/guard/told")   .changes().internal(),
 ];
 
-/// The reason of locks that the guard takes for whoever writes; they are released when the file is committed.
-pub(crate) const AUTO_REASON: &str = "it was written to; the guard locked it";
+/// The reason of locks that the guard takes for who writes; they are given back when the file is committed.
+pub(crate) const AUTO_REASON: &str = "locked automatically on write";
 
 /// How agent programs spell the tools of a server called comity.
 const OWN_TOOLS: [&str; 6] = ["mcp__comity__", "mcp_comity_", "comity__", "comity_", "comity-", "comity."];

@@ -1,6 +1,6 @@
 //! What an agent is told besides the verdict on its call, and what is released at the end of its call.
 
-use comity_core::notices::NoticeAsk;
+use comity_core::notices::{NoticeAsk, current};
 use comity_core::{Ask, Principal};
 use comity_guard::payload::HookEvent;
 
@@ -46,7 +46,7 @@ impl Judged<'_> {
         let news = {
             let world = self.app.engine().world();
             let waiting = world.agents.get(agent).map(|agent| &agent.notices[..]).unwrap_or_default();
-            waiting.iter().map(|notice| notice.what.to_string()).collect::<Vec<String>>()
+            current(&world, waiting)
         };
         if news.is_empty() {
             return None;

@@ -1,9 +1,10 @@
 //! The sentence for each thing that waits, and the calls that answer it.
 
-use comity_core::display::{counted, visible};
+use comity_core::display::{counted, shell_word, visible};
 use comity_core::inbox::InboxItem;
 use comity_core::next_call::{Argument, NextCall};
 use comity_core::pools::PoolKind;
+use comity_core::runs::RunState;
 use comity_core::{Principal, Timestamp, World};
 use serde_json::{Value, json};
 
@@ -15,13 +16,13 @@ use crate::open_merges::OpenMerge;
 use crate::operation::Operation;
 use crate::operations::control::{ApproveShutdown, RejectShutdown};
 use crate::operations::decisions::{ConfirmDecision, RejectDecision};
-use crate::operations::locks::{Adopt, Release, Rescue, named_from};
+use crate::operations::locks::{Adopt, Release, Rescue, apart, named_from};
 use crate::operations::mail::{Next, ReadMail};
 use crate::operations::people::ShowNewPlaces;
 use crate::operations::permissions::reading::is_cut;
 use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, ListPermissions, RejectPlan};
 use crate::operations::pools::LeaseGrant;
-use crate::operations::runs::{DismissRun, RestartRun};
+use crate::operations::runs::{DismissRun, RestartRun, ResumeRuns, StopRun};
 use crate::operations::tabs::GrantTabSpace;
 use crate::operations::tasks::{
     TaskAccept, TaskAssign, TaskCancel, TaskClaim, TaskRetry, TaskSendBack, TaskSkip, TaskStart,
@@ -192,6 +193,10 @@ impl InboxEntry {
                     files => format!("in {}", files.join(", ")),
                 };
                 let what = format!("{} left uncommitted work {files}", world.name_of(lock.holder));
+                let what = match apart(world, lock) {
+                    Some(worktree) => format!("{what}: cd {}", shell_word(&worktree)),
+                    None => what,
+                };
                 let input = json!({ "paths": [named] });
                 (
                     "orphan",
@@ -232,11 +237,26 @@ impl InboxEntry {
             }
             InboxItem::GaveUp(run) => (
                 "gave_up",
-                format!("{}: {}", visible(&run.spec.name), visible(&run.state.to_string())),
-                vec![
-                    by::<RestartRun>("restart", json!({ "agent": run.id.to_string() }), ReasonField::None),
-                    by::<DismissRun>("dismiss", json!({ "agent": run.id.to_string() }), ReasonField::None),
-                ],
+                match run.state {
+                    RunState::Interrupted => {
+                        format!("{} was interrupted: the server stopped", visible(&run.spec.name))
+                    }
+                    _ => format!("{}: {}", visible(&run.spec.name), visible(&run.state.to_string())),
+                },
+                match (run.state == RunState::Interrupted, json!({ "agent": run.id.to_string() })) {
+                    (true, agent) => vec![
+                        by::<ResumeRuns>(
+                            "resume",
+                            json!({ "agents": [run.id.to_string()] }),
+                            ReasonField::None,
+                        ),
+                        by::<StopRun>("stop", agent, ReasonField::None),
+                    ],
+                    (false, agent) => vec![
+                        by::<RestartRun>("restart", agent.clone(), ReasonField::None),
+                        by::<DismissRun>("dismiss", agent, ReasonField::None),
+                    ],
+                },
             ),
             InboxItem::Review(task) => {
                 let id = &*task.id;

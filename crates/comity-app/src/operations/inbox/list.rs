@@ -8,6 +8,7 @@ use comity_core::{Principal, inbox};
 use super::InboxEntry;
 use crate::catalog::next_call;
 use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
+use crate::operations::locks::Adopt;
 
 /// The default.
 const SHOWN: usize = 20;
@@ -60,13 +61,34 @@ impl Operation for ListInbox {
     }
 }
 
+impl InboxList {
+    /// An entry with its answers: what one agent left in several files has them once, and one that takes over all of it.
+    fn lines_of(&self, at: usize) -> String {
+        let (number, entry) = (at + 1, &self.entries[at]);
+        let Some(whose) = entry.left_by() else { return format!("{number}  {entry}") };
+        let is_same = |other: &&InboxEntry| other.left_by() == Some(whose);
+        if at > 0 && is_same(&&self.entries[at - 1]) {
+            return format!("{number}  {}", entry.line());
+        }
+        let same = self.entries[at..].iter().take_while(is_same);
+        let paths = same.filter_map(|other| other.answers.first()?.input["paths"][0].as_str());
+        let paths: Vec<String> = paths.map(str::to_owned).collect();
+        match paths.len() {
+            0 | 1 => format!("{number}  {entry}"),
+            count => {
+                let all = next_call::<Adopt>([("paths", Argument::List(paths))]);
+                format!("{number}  {entry}\n    all {count}: {all}")
+            }
+        }
+    }
+}
+
 impl fmt::Display for InboxList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.count == 0 {
             return f.write_str("nothing is waiting for you");
         }
-        let number = |(at, entry): (usize, &InboxEntry)| format!("{}  {entry}", at + 1);
-        let lines: Vec<String> = self.entries.iter().enumerate().map(number).collect();
+        let lines: Vec<String> = (0..self.entries.len()).map(|at| self.lines_of(at)).collect();
         f.write_str(&lines.join("\n"))?;
         match self.count - self.entries.len() {
             0 => Ok(()),

@@ -68,18 +68,26 @@ pub struct InboxAnswer {
     pub(crate) needs_reason: bool,
 }
 
-/// `p12  2m  ann asks for Bash: cargo publish  (blocks ann)`, and below it the answers.
+impl InboxEntry {
+    /// `p12  2m  ann asks for Bash: cargo publish  (blocks ann)`
+    fn line(&self) -> String {
+        let project = self.project.as_ref().map(|project| format!("  in {}", visible(project)));
+        let blocks = self.blocks.as_ref().map(|blocks| format!(", blocks {}", visible(blocks)));
+        let (project, blocks) = (project.unwrap_or_default(), blocks.unwrap_or_default());
+        format!("{}  {}{project}  ({}{blocks})", self.entry, self.what, Millis(self.age_ms).ago())
+    }
+
+    /// Who left the work that it is about, and where.
+    fn left_by(&self) -> Option<(&str, Option<&str>)> {
+        let who = self.what.split(" left uncommitted work").next()?;
+        (self.kind == "orphan").then_some((who, self.project.as_deref()))
+    }
+}
+
+/// Its line, and below it the answers.
 impl fmt::Display for InboxEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}  {}", self.entry, self.what)?;
-        if let Some(project) = &self.project {
-            write!(f, "  in {}", visible(project))?;
-        }
-        write!(f, "  ({}", Millis(self.age_ms).ago())?;
-        if let Some(blocks) = &self.blocks {
-            write!(f, ", blocks {}", visible(blocks))?;
-        }
-        f.write_str(")")?;
+        f.write_str(&self.line())?;
         self.answers.iter().try_for_each(|answer| write!(f, "\n    {}", answer.command))
     }
 }

@@ -3,7 +3,7 @@
 use comity_core::Ask;
 use comity_core::locks::LockAsk;
 
-use super::{LockChanges, changed, must_name_paths, stored_reason};
+use super::{LockChanges, changed, must_name_paths, stored_reason, where_it_is};
 use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Take over uncommitted work that someone left behind: its orphaned locks become yours, and its files stay as they are.
@@ -22,13 +22,14 @@ impl Operation for Adopt {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {
         must_name_paths(&self.paths)?;
-        let finish = |events: &[_]| changed("adopted", events);
         if let Some(events) = app.answered(caller) {
-            return Ok(Plan::Answer(finish(&events)));
+            return Ok(Plan::Answer(changed("adopted", &events)));
         }
         super::lock::refuse_planners(app, caller)?;
         let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
+        let notes = where_it_is(&app.engine().world(), project, &patterns);
+        let finish = |events: &[_]| LockChanges { notes, ..changed("adopted", events) };
         let asks = vec![Ask::Lock(LockAsk::Adopt {
             project,
             patterns,

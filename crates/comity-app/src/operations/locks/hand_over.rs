@@ -3,7 +3,7 @@
 use comity_core::locks::LockAsk;
 use comity_core::{Ask, Principal};
 
-use super::{LockChanges, changed, must_name_paths, stored_reason, wider};
+use super::{LockChanges, changed, must_name_paths, stored_reason, where_it_is, wider};
 use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Hand locks over to another agent, which is told: your own, those of agents you lead, or anyone's if you are the human.
@@ -31,7 +31,8 @@ impl Operation for HandOver {
             "human" => Principal::Human,
             name => Principal::Agent(world.agents.find(name)?.id),
         };
-        let notes = wider(&world, project, &patterns);
+        let mut notes = wider(&world, project, &patterns);
+        notes.extend(where_it_is(&world, project, &patterns));
         let finish = move |events: &[_], _: &_, _| LockChanges { notes, ..changed("handed over", events) };
         let asks =
             vec![Ask::Lock(LockAsk::HandOver { project, patterns, to, reason: stored_reason(self.reason) })];

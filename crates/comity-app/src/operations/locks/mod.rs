@@ -39,7 +39,7 @@ pub(crate) const GROUPS: &[Group] = &[("lock", "Who may edit which path")];
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lock>(     calls::LOCK,     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded().waits().unlisted(&["with_children"]).examples(&["lock src/login.rs --reason \"fixing the login\"", "lock 'src/**/*.rs' --wait 30s"]),
-    CatalogEntry::of::<Unlock>(   calls::UNLOCK,   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded().unlisted(&["all_projects"]).also(&["lock unlock"]).examples(&["unlock src/login.rs", "unlock --all"]),
+    CatalogEntry::of::<Unlock>(   calls::UNLOCK,   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded().unlisted(&["all_projects"]).also(&["lock unlock", "lock rm", "lock remove"]).examples(&["unlock src/login.rs", "unlock --all"]),
     CatalogEntry::of::<ListLocks>(calls::LOCKS,    "lock list <path>", GET,    "/api/coordination/locks")         .for_agents().unlisted(&["all_projects"]).also(&["locks", "lock ls", "lock show"]),
     CatalogEntry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded().also(&["lock check"]),
     CatalogEntry::of::<Extend>(   "extend",   "extend <paths>",   POST,   "/api/coordination/locks/extend")  .changes().also(&["lock extend"]).examples(&["extend src/login.rs --ttl 30m"]),
@@ -208,7 +208,31 @@ fn changed(verb: &'static str, events: &[Event]) -> LockChanges {
     LockChanges { verb, paths, projects: vec![], notes: vec![] }
 }
 
-/// For each path without a lock of its own, the lock that it stands for.
+/// The worktree that what is locked was changed in, if that is not the main one of its repository.
+pub(in crate::operations) fn apart(world: &World, lock: &CoreLock) -> Option<String> {
+    let top = world.projects.get(&lock.wanted.project).and_then(Project::top)?;
+    let worktree = lock.wanted.worktree.as_deref().filter(|worktree| *worktree != top)?;
+    Some(worktree.to_owned())
+}
+
+/// Says of work that was left where it is, if that is in a worktree of its own: whoever takes it over is elsewhere.
+fn where_it_is(world: &World, project: ProjectId, patterns: &[PathPattern]) -> Vec<String> {
+    let (shown, word) = (comity_core::display::visible, comity_core::display::shell_word);
+    let mut notes: Vec<String> = Vec::new();
+    for pattern in patterns {
+        for lock in world.locks.overlapping(project, pattern) {
+            let Some(worktree) = apart(world, lock).filter(|_| lock.hold == Hold::Orphaned) else { continue };
+            let path = lock.path();
+            let note = format!("the work on {} is in another worktree: cd {}", shown(&path), word(&worktree));
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}
+
+/// Says of each path that has no lock of its own which lock it stands for.
 fn wider(world: &World, project: ProjectId, patterns: &[PathPattern]) -> Vec<String> {
     let note = |pattern: &PathPattern| {
         let locks = meant_by(world, project, pattern);

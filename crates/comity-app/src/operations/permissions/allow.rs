@@ -1,12 +1,13 @@
 //! Answers a permission request with yes.
 
-use comity_core::permissions::{Answer, KeptAnswer, Pattern, PermissionAsk, RequestId};
+use comity_core::next_call::Argument;
+use comity_core::permissions::{Answer, KeptAnswer, Pattern, PermissionAsk, PermissionEvent, RequestId};
 use comity_core::{Ask, ContentHash, Event, Refusal, Timestamp, World};
 
 use super::RequestView;
 use crate::catalog::next_call;
 use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
-use crate::operations::permissions::ListPermissions;
+use crate::operations::permissions::{ListPermissions, RemoveRule};
 
 /// Allow a request from an agent you lead: this exact input, once. Nobody's mode changes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -78,7 +79,20 @@ pub(super) fn answered(
         }
     };
     let ask = PermissionAsk::Answer { request, tool, hash: hash.unwrap_or(known), answer };
-    let finish = move |_: &[Event], world: &World, now: Timestamp| shown(world, request, now);
+    let finish = move |events: &[Event], world: &World, now: Timestamp| {
+        let mut view = shown(world, request, now);
+        let rule = events.iter().find_map(|event| match event {
+            Event::Permission(PermissionEvent::RuleAdded { rule }) => Some(rule),
+            _ => None,
+        });
+        if let Some(rule) = rule {
+            view.rule = Some(format!("rule {}: {rule}", rule.id));
+            view.undo = Some(next_call::<RemoveRule>([("id", Argument::Number(rule.id.0))]));
+            // What is always allowed runs out with no answer.
+            view.expires_in_ms = None;
+        }
+        view
+    };
     Ok(Plan::change(vec![Ask::Permission(ask)], finish))
 }
 
@@ -99,6 +113,8 @@ fn shown(world: &World, request: RequestId, now: Timestamp) -> RequestView {
             by: None,
             is_you: false,
             reason: None,
+            rule: None,
+            undo: None,
             age_ms: 0,
             expires_in_ms: None,
         },

@@ -20,6 +20,7 @@ use std::fmt;
 
 use comity_core::calls;
 use comity_core::display::visible;
+use comity_core::next_call::NextCall;
 use comity_core::permissions::{PermissionRequest, RequestState, colour_of};
 use comity_core::{Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
@@ -89,6 +90,11 @@ pub struct RequestView {
     /// Why it was denied or withdrawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The rule that allows it from now on, if the answer was always.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    #[serde(skip)]
+    pub(super) undo: Option<NextCall>,
     /// Since it was asked.
     pub age_ms: u64,
     /// Until it is too late for an answer, or for using it.
@@ -119,6 +125,8 @@ impl RequestView {
             by: by.map(|by| world.name_of(by)),
             is_you: false,
             reason,
+            rule: None,
+            undo: None,
             age_ms: now.since(request.since).0,
             expires_in_ms: until.map(|until| until.since(now).0),
         }
@@ -129,7 +137,13 @@ impl RequestView {
 impl fmt::Display for RequestView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}  {} ({})  {}: {}  ", self.id, self.asker, self.colour, self.tool, self.summary)?;
-        f.write_str(&self.standing())
+        f.write_str(&self.standing())?;
+        match (&self.rule, &self.undo) {
+            (Some(rule), Some(undo)) => {
+                write!(f, "\nfrom now on allowed by {}; undo it with: {undo}", visible(rule))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

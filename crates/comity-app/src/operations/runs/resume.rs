@@ -1,7 +1,7 @@
 //! Goes on with what a server's end interrupted.
 
 use comity_core::Ask;
-use comity_core::runs::{RunAsk, RunId, RunState};
+use comity_core::runs::{RunAsk, RunId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use super::RunChange;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Start the agents again that ended with Comity's server
+/// Restart the agents that were interrupted when the server stopped
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResumeRuns {
@@ -24,10 +24,7 @@ impl Operation for ResumeRuns {
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<RunChange>, Failure> {
         let world = app.engine().world();
         let runs: Vec<RunId> = match self.agents.is_empty() {
-            true => {
-                let interrupted = |run: &&comity_core::runs::AgentRun| run.state == RunState::Interrupted;
-                world.runs.active().filter(interrupted).map(|run| run.id).collect()
-            }
+            true => world.runs.interrupted().map(|run| run.id).collect(),
             false => self
                 .agents
                 .iter()

@@ -11,6 +11,7 @@ use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Op
 use crate::operations::agents::AgentView;
 use crate::operations::inbox::ListInbox;
 use crate::operations::ledger::ListAlerts;
+use crate::operations::runs::ResumeRuns;
 use crate::operations::worktrees::WaitingMerge;
 use crate::watch::WatchView;
 
@@ -38,6 +39,9 @@ pub struct ServerStatus {
     /// Agents that wait for others, are held up until somebody decides, or are silent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held_up: Vec<HeldUp>,
+    /// Agents that Comity ran until its server stopped: `comity resume` starts them again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interrupted: Vec<String>,
     pub waits: usize,
     /// Merges in the repository you are in that wait to be taken where their branch is checked out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -95,6 +99,7 @@ impl Operation for Status {
             orphaned: world.locks.orphaned().count(),
             inbox: app.inbox_count(&world, &caller.asker()),
             held_up: held_up(&world, app.engine().now(), caller),
+            interrupted: world.runs.interrupted().map(|run| run.spec.name.to_string()).collect(),
             waits: world.locks.waits().count(),
             merges,
             unsettled,
@@ -130,6 +135,14 @@ impl fmt::Display for ServerStatus {
         for (at, merge) in self.merges.iter().enumerate() {
             let label = if at == 0 { "merges" } else { "" };
             writeln!(f, "{label:8}{merge}")?;
+        }
+        if !self.interrupted.is_empty() {
+            let names = visible(&self.interrupted.join(", ")).into_owned();
+            writeln!(
+                f,
+                "ended   {names}: interrupted when the server stopped; go on with: {}",
+                next_call::<ResumeRuns>([])
+            )?;
         }
         if self.inbox > 0 {
             writeln!(f, "inbox   {}: {}", counted(self.inbox, "thing"), next_call::<ListInbox>([]))?;

@@ -44,6 +44,9 @@ pub struct TaskListing {
     /// The repository that they are in, if it is only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// How many there are besides that have ended.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ended: usize,
     /// How many open tasks there are in other repositories.
     pub elsewhere: usize,
 }
@@ -81,6 +84,10 @@ impl Operation for TaskList {
         let of = |project: &ProjectId| world.tasks.of(*project);
         let (own, others): (Vec<&ProjectId>, Vec<&ProjectId>) =
             world.projects.keys().partition(|project| scope.is_none_or(|scope| **project == scope));
+        let ended = match self.all || status.is_some() || owner.is_some() {
+            true => 0,
+            false => own.iter().copied().flat_map(of).filter(|task| task.state.is_terminal()).count(),
+        };
         let found: Vec<&Task> = own.into_iter().flat_map(of).filter(is_shown).collect();
         let elsewhere = others.into_iter().flat_map(of).filter(|task| !task.state.is_terminal()).count();
         let wanted = openings(&world).into_iter();
@@ -94,12 +101,18 @@ impl Operation for TaskList {
                 .collect(),
             wanted: wanted.map(WantedRole::of).collect(),
             project: in_project(&world, scope),
+            ended,
             elsewhere,
         }))
     }
 }
 
-/// Parses a status.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// A status as people and programs write it.
 fn status(text: &str) -> Result<TaskStatus, Refusal> {
     let word = text.to_lowercase().replace(['-', '_'], " ");
     TaskStatus::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| {
@@ -146,7 +159,13 @@ impl fmt::Display for TaskListing {
         let tasks = match &self.tasks[..] {
             [] => {
                 let place = self.project.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
-                format!("no tasks{place}")
+                match self.ended {
+                    0 => format!("no tasks{place}"),
+                    ended => format!(
+                        "no open tasks{place}; {ended} ended: {}",
+                        next_call::<TaskList>([("all", Argument::Yes)])
+                    ),
+                }
             }
             tasks => {
                 let rows: Vec<Vec<String>> = tasks.iter().map(TaskView::row).collect();
