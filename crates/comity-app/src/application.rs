@@ -33,6 +33,7 @@ use crate::projects::Projects;
 use crate::runs::RunService;
 use crate::shells::Shells;
 use crate::tokens::{self, Token};
+use crate::usage::UsageBook;
 use crate::watch::Watch;
 use crate::wording::Wording;
 use crate::worker_pool::WorkerPool;
@@ -69,6 +70,7 @@ struct ApplicationParts {
     shells: Shells,
     browser: BrowserService,
     runs: RunService,
+    usage: UsageBook,
     dedupe: Dedupe,
     identities: Identities,
     /// The agents that have Comity's tools.
@@ -129,6 +131,7 @@ impl Application {
             shells: Shells::default(),
             browser: BrowserService::default(),
             runs: RunService::default(),
+            usage: UsageBook::default(),
             dedupe: Dedupe::default(),
             identities: Identities::default(),
             with_tools: Mutex::default(),
@@ -286,6 +289,11 @@ impl Application {
 
     pub(crate) fn browser(&self) -> &BrowserService {
         &self.0.browser
+    }
+
+    /// What agent programs with hooks have used.
+    pub(crate) fn usage(&self) -> &UsageBook {
+        &self.0.usage
     }
 
     pub(crate) fn runs(&self) -> &RunService {

@@ -42,6 +42,7 @@ pub mod span;
 pub mod spool;
 mod terminal_programs;
 pub mod tokens;
+mod usage;
 pub mod watch;
 pub mod wording;
 mod worker_pool;

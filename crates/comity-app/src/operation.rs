@@ -114,6 +114,10 @@ pub enum AtTerminal {
     AsksNewPassphrase,
     /// It becomes the terminal of what it names.
     Attaches,
+    /// It can go on showing what is written.
+    FollowsOutput,
+    /// It tells which terminal it is.
+    TellsTerminal,
 }
 
 /// Where REST offers an operation.

@@ -44,8 +44,20 @@ pub enum RunBackend {
     Process,
     /// In a pane of tmux.
     Tmux,
+    /// In a session of iTerm2, beside the one that it was wanted from.
+    Iterm2,
     /// Without a terminal: it speaks the Agent Client Protocol.
     Acp,
+}
+
+/// Beside what a run's pane is made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum RunBeside {
+    /// A pane of the tmux server at this socket.
+    Tmux { server: Box<str>, pane: Box<str> },
+    /// A session of iTerm2.
+    Iterm2 { session: Box<str> },
 }
 
 /// What is to run.
@@ -72,6 +84,9 @@ pub struct RunSpec {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub prompt: Option<Box<str>>,
     pub backend: RunBackend,
+    /// Where it was wanted from, if its pane is made there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub beside: Option<RunBeside>,
     /// Reads only, until its plan is approved.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub plan: bool,
@@ -300,6 +315,18 @@ impl FromStr for RunId {
     }
 }
 
+impl RunSpec {
+    /// How it runs if there is no pane for it.
+    pub fn fallback(&self) -> Option<RunBackend> {
+        match (self.backend, &self.beside) {
+            // A session of our own, instead of the user's window.
+            (RunBackend::Tmux, Some(_)) => Some(RunBackend::Tmux),
+            (RunBackend::Tmux, None) | (RunBackend::Iterm2, _) => Some(RunBackend::Process),
+            (RunBackend::Process | RunBackend::Acp, _) => None,
+        }
+    }
+}
+
 impl RunProgram {
     /// The first word of it.
     pub fn name(&self) -> &str {
@@ -311,11 +338,17 @@ impl RunProgram {
 }
 
 impl RunBackend {
+    /// Whether it is shown in a pane of another program's.
+    pub fn is_pane(self) -> bool {
+        matches!(self, Self::Tmux | Self::Iterm2)
+    }
+
     /// As people write it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Process => "process",
             Self::Tmux => "tmux",
+            Self::Iterm2 => "iterm2",
             Self::Acp => "acp",
         }
     }

@@ -11,6 +11,7 @@ use super::request::{PermissionRequest, RequestState};
 use super::rules::{Rule, RuleId};
 use crate::ids::{AgentId, ContentHash};
 use crate::limits::{PERMISSIONS_KEPT_MAX, PLANS_KEPT_MAX};
+use crate::roles::Mode;
 
 /// All requests, rules, modes and plans: those that wait, and the newest of the others.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -39,6 +40,11 @@ pub(crate) struct PermissionFacts {
 }
 
 impl Permissions {
+    /// How many agents were put in plan mode.
+    pub fn planning(&self) -> usize {
+        self.modes.values().filter(|set| set.mode == Mode::Plan).count()
+    }
+
     /// The request with this number.
     pub fn get(&self, id: RequestId) -> Option<&PermissionRequest> {
         self.requests.get(&id)

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentRun, Reached, RunEnd, RunExit, RunId, RunSpec, RunState, Staffing, noted, rules, staffing, team,
+    AgentRun, Reached, RunBackend, RunEnd, RunExit, RunId, RunSpec, RunState, Staffing, noted, rules,
+    staffing, team,
 };
 use crate::agents::Process;
 use crate::concerns::agents;
@@ -45,6 +46,8 @@ pub enum RunAsk {
     Resume { run: RunId },
     /// Reaches into a program that runs.
     Reach { run: RunId, how: Reached },
+    /// Tells that there was no pane for a program.
+    FallBack { run: RunId, agent: AgentId, why: Box<str> },
     /// Takes note of one that was given up.
     Note { run: RunId },
     /// Tells what its client calls its conversation.
@@ -112,6 +115,12 @@ pub enum RunEvent {
     Noted {
         run: RunId,
     },
+    /// There was no pane for it: from now on it runs in another way.
+    FellBack {
+        run: RunId,
+        to: RunBackend,
+        why: Box<str>,
+    },
     /// Its client has a conversation that it can go on with.
     SessionKnown {
         run: RunId,
@@ -133,6 +142,7 @@ impl RunEvent {
             | RunEvent::Reached { run, .. }
             | RunEvent::Over { run, .. }
             | RunEvent::Noted { run }
+            | RunEvent::FellBack { run, .. }
             | RunEvent::SessionKnown { run, .. } => *run,
         }
     }
@@ -152,6 +162,7 @@ impl FeatureAsk for RunAsk {
             RunAsk::End { run, force, again } => rules::end(world, who, *run, *force, *again)?,
             RunAsk::Resume { run } => rules::resume(world, who, *run)?,
             RunAsk::Reach { run, how } => rules::reach(world, who, *run, *how)?,
+            RunAsk::FallBack { run, agent, why } => noted::fall_back(world, who, *run, *agent, why)?,
             RunAsk::Note { run } => noted::note(world, who, *run)?,
             RunAsk::KnowSession { agent, session } => noted::know_session(world, who, *agent, session)?,
         };
@@ -166,6 +177,7 @@ impl FeatureAsk for RunAsk {
             // It decides who the agent is, and what it may do.
             RunAsk::Want { .. } | RunAsk::WantTeam { .. } | RunAsk::Resume { .. } => Some("start an agent"),
             RunAsk::Staff { .. }
+            | RunAsk::FallBack { .. }
             | RunAsk::Note { .. }
             | RunAsk::KnowSession { .. }
             | RunAsk::Start { .. }
@@ -203,6 +215,7 @@ event_types!(RunEvent {
     RunEvent::Over { how: RunEnd::GaveUp(_), .. } => durable("run_over", "agent:restart_limit"),
     RunEvent::Over { .. } => durable("run_over", "run:over"),
     RunEvent::Noted { .. } => durable("run_noted", "run:noted"),
+    RunEvent::FellBack { .. } => durable("run_fell_back", "run:fell_back"),
     RunEvent::SessionKnown { .. } => live("run_session_known", "run:session_known").housekeeping(),
 });
 
@@ -254,6 +267,9 @@ impl FeatureEvent for RunEvent {
                 (run.state, run.crashes, run.noted) = (RunState::Due(now), 0, false);
             }),
             RunEvent::Noted { run } => world.runs.change(*run, |run| run.noted = true),
+            RunEvent::FellBack { run, to, .. } => {
+                world.runs.change(*run, |run| (run.spec.backend, run.spec.beside) = (*to, None));
+            }
             RunEvent::SessionKnown { run, session } => {
                 world.runs.change(*run, |run| run.session = Some(session.clone()));
             }
@@ -276,6 +292,7 @@ impl FeatureEvent for RunEvent {
             | RunEvent::Resumed { .. }
             | RunEvent::Reached { .. }
             | RunEvent::Noted { .. }
+            | RunEvent::FellBack { .. }
             | RunEvent::SessionKnown { .. }
             | RunEvent::Over { .. } => None,
         };
@@ -321,6 +338,10 @@ impl FeatureEvent for RunEvent {
             RunEvent::Reached { how: Reached::Attached, .. } => format!("{by} attached to {name}"),
             RunEvent::Over { how, .. } => format!("{name}: {how}"),
             RunEvent::Noted { .. } => format!("{by} took note of the end of {name}"),
+            RunEvent::FellBack { to: RunBackend::Tmux, why, .. } => {
+                format!("{name} runs in the tmux session of Comity's own: {why}")
+            }
+            RunEvent::FellBack { why, .. } => format!("{name} runs unseen, for there was no pane: {why}"),
             RunEvent::SessionKnown { .. } => format!("{name} has a conversation that it can go on with"),
         }
     }

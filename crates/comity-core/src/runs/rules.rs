@@ -113,6 +113,9 @@ pub(super) fn start(
         _ => return Err(stale(run)),
     }
     let above = team::above(world, run).ok_or_else(|| stale(run))?;
+    if team::waits_for_a_plan(world, run) {
+        return Err(stale(run));
+    }
     agents::check_limit(world)?;
     let spec = &run.spec;
     let profile = Profile {

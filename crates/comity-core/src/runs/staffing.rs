@@ -101,6 +101,7 @@ fn wanted(world: &World, staffing: &Staffing) -> Vec<Event> {
             task: Some(task.name()),
             prompt: None,
             backend: staffing.backend,
+            beside: None,
             plan: false,
             survives: false,
             text_commands: false,

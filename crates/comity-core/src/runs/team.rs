@@ -7,7 +7,9 @@ use crate::agents;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::people::Asker;
+use crate::permissions::mode_of;
 use crate::refusal::Refusal;
+use crate::roles::Mode;
 use crate::world::World;
 
 pub(super) fn want(
@@ -64,6 +66,12 @@ pub(super) fn above(world: &World, run: &AgentRun) -> Option<Principal> {
         | RunState::Interrupted
         | RunState::Over { .. } => None,
     }
+}
+
+/// Whether its leader still plans what it is to do: until then it could do nothing, for it has no wider mode.
+pub(super) fn waits_for_a_plan(world: &World, run: &AgentRun) -> bool {
+    let leader = run.spec.leader.and_then(|leader| world.runs.get(leader)).filter(|leader| leader.spec.plan);
+    leader.and_then(AgentRun::agent).is_some_and(|agent| mode_of(world, agent) == Mode::Plan)
 }
 
 /// Whether its leader's run is over, so that it is led by nobody any more.

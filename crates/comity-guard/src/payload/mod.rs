@@ -56,6 +56,8 @@ pub struct HookCall {
     pub call_id: Option<String>,
     pub cwd: Option<String>,
     pub tool: Option<String>,
+    /// The file in which the program writes down its session.
+    pub transcript: Option<String>,
     /// Whether what is said to it reaches the model, where the program tells.
     pub shows: bool,
     /// What it does to files.
@@ -113,6 +115,7 @@ impl HookCall {
             call_id: fields.text(&["tool_use_id", "toolUseId"]).map(str::to_owned),
             cwd,
             tool,
+            transcript: fields.text(&["transcript_path"]).map(str::to_owned),
             shows: fields.get(&["shows"]) != Some(&Value::Bool(false)),
             effects,
         })

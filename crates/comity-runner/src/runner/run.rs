@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::launch::{Exit, Program};
+use crate::panes::{Pane, PanePlace};
 use crate::process_tree::ProcessId;
 use crate::protocol::{Received, Running, ToGuardian, send};
 use crate::scrollback::Scrollback;
-use crate::tmux::Pane;
 
 use super::acp_run::AcpRun;
 
@@ -29,7 +29,7 @@ pub(super) struct Run {
     /// The other end of its terminal, if that is no pane.
     pub(super) terminal: Option<OwnedFd>,
     pub(super) scrollback: Scrollback,
-    pub(super) pane: Option<Pane>,
+    pub(super) pane: Option<(PanePlace, Pane)>,
     /// What it says on its pipes, if it speaks ACP.
     pub(super) acp: Option<AcpRun>,
     /// The guardian, if this process started it.
@@ -42,7 +42,8 @@ pub(super) enum Stage {
     /// The guardian was started and has not connected.
     Awaited {
         program: Program,
-        guardian: u32,
+        /// Where it is known which process that is.
+        guardian: Option<u32>,
         due: Instant,
     },
     /// The guardian was told what to run.
@@ -51,18 +52,26 @@ pub(super) enum Stage {
     /// An earlier runner left it running; its guardian has not come back.
     Away {
         program: ProcessId,
+        place: Option<PanePlace>,
         due: Instant,
     },
 }
 
 impl Run {
-    pub(super) fn launched(program: Program, guardian: u32, due: Instant) -> Self {
+    pub(super) fn launched(program: Program, guardian: Option<u32>, due: Instant) -> Self {
         let survives = program.survives;
         Self::at(Stage::Awaited { program, guardian, due }, survives)
     }
 
-    pub(super) fn survivor(program: ProcessId, due: Instant) -> Self {
-        Self::at(Stage::Away { program, due }, true)
+    /// One whose guardian was there, and knows what to run.
+    pub(super) fn told(connection: UnixStream, received: Received, survives: bool) -> Self {
+        let mut run = Self::at(Stage::Told, survives);
+        (run.connection, run.received) = (Some(connection), received);
+        run
+    }
+
+    pub(super) fn survivor(program: ProcessId, place: Option<PanePlace>, due: Instant) -> Self {
+        Self::at(Stage::Away { program, place, due }, true)
     }
 
     fn at(stage: Stage, survives: bool) -> Self {
@@ -90,8 +99,8 @@ impl Run {
         self
     }
 
-    pub(super) fn with_pane(mut self, pane: Pane) -> Self {
-        self.pane = Some(pane);
+    pub(super) fn with_pane(mut self, place: PanePlace, pane: Pane) -> Self {
+        self.pane = Some((place, pane));
         self
     }
 

@@ -1,7 +1,9 @@
 //! Programs that are wanted, start, crash and end, as the server would tell of them, and as it should not.
 
 use comity_core::agents::Process;
-use comity_core::runs::{Reached, RunAsk, RunBackend, RunExit, RunId, RunProgram, RunSpec, Staffing};
+use comity_core::runs::{
+    Reached, RunAsk, RunBackend, RunBeside, RunExit, RunId, RunProgram, RunSpec, Staffing,
+};
 use comity_core::tasks::TaskRef;
 use comity_core::{AgentId, Ask, Millis, Principal};
 
@@ -37,6 +39,7 @@ impl Scene<'_> {
                 let session = format!("s{}", self.rng.below(3)).into();
                 (RunAsk::KnowSession { agent: self.agent_of(run), session }, true)
             }
+            90..92 => (RunAsk::FallBack { run, agent: self.agent_of(run), why: "no room".into() }, true),
             87..90 => {
                 let how = if self.rng.happens(50) { Reached::Attached } else { Reached::Interrupted };
                 (RunAsk::Reach { run, how }, false)
@@ -72,6 +75,7 @@ impl Scene<'_> {
             task,
             prompt: None,
             backend: if self.rng.happens(50) { RunBackend::Tmux } else { RunBackend::Process },
+            beside: self.rng.happens(50).then(|| RunBeside::Tmux { server: "/s".into(), pane: "%1".into() }),
             plan: self.rng.happens(20),
             survives: self.rng.happens(20),
             text_commands: false,

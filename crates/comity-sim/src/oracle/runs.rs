@@ -18,6 +18,7 @@ pub(crate) struct ModelRun {
     task: Option<Box<str>>,
     leader: Option<RunId>,
     staffed: bool,
+    falls: u32,
     wanted_at: Timestamp,
     /// The agents of its starts.
     agents: Vec<AgentId>,
@@ -79,8 +80,18 @@ impl Oracle {
                 let (name, by) = (spec.name.clone(), record.by);
                 let (phase, task) = (RunPhase::Due(now), spec.task.as_ref().map(|on| on.task.clone()));
                 let (leader, staffed, agents) = (spec.leader, spec.staffed, Vec::new());
-                let model =
-                    ModelRun { name, by, phase, crashes: 0, task, leader, staffed, wanted_at: now, agents };
+                let model = ModelRun {
+                    name,
+                    by,
+                    phase,
+                    crashes: 0,
+                    task,
+                    leader,
+                    staffed,
+                    falls: 0,
+                    wanted_at: now,
+                    agents,
+                };
                 self.runs.insert(*run, model);
                 Ok(())
             }
@@ -166,6 +177,15 @@ impl Oracle {
                 }
                 self.model(*run)?.phase = RunPhase::Over;
                 Ok(())
+            }
+            RunEvent::FellBack { run, .. } => {
+                let model = self.model(*run)?;
+                model.falls += 1;
+                // From the user's window to a session of our own, and from there to no pane at all.
+                match model.phase.agent().is_some() && model.falls <= 2 {
+                    true => Ok(()),
+                    false => Err(format!("{run} runs in another way for the {}th time", model.falls)),
+                }
             }
             RunEvent::SessionKnown { run, session } => {
                 let has_agent = self.model(*run)?.phase.agent().is_some();

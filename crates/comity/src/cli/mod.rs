@@ -8,6 +8,7 @@ mod confinement;
 mod docs;
 mod doctor;
 mod follow;
+mod follow_output;
 mod help;
 mod inbox;
 mod install;
@@ -37,6 +38,8 @@ use comity_app::catalog::CATALOG;
 use comity_app::catalog::name_of;
 use comity_app::operation::AtTerminal;
 use comity_app::operations::mail::AcknowledgeMail;
+use comity_runner::Surroundings;
+use comity_runner::guardian::{self, Containment};
 use comity_wire::Home;
 
 use crate::session::{ServerAnswer, Session, SessionError};
@@ -68,7 +71,8 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if let [_, word, socket, key] = &arguments[..]
         && word == "guardian"
     {
-        return comity_runner::guardian::run(std::path::Path::new(socket), &key.to_string_lossy());
+        let key = key.to_string_lossy();
+        return guardian::run(std::path::Path::new(socket), &key, Containment::Group);
     }
     inbox::spell_out(&mut arguments);
     spelling::spell_out(&mut arguments);
@@ -152,12 +156,15 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     let Some(entry) = CATALOG.iter().find(|entry| entry.words().eq(words.iter().copied())) else {
         return ExitCode::from(USAGE);
     };
-    let input = match arguments::input(entry, inner) {
+    let mut input = match arguments::input(entry, inner) {
         Ok(input) => input,
         Err(problem) => {
             return output::bad_input(form, &problem, &format!("see: comity {} --help", entry.command()));
         }
     };
+    if entry.at_terminal == AtTerminal::TellsTerminal {
+        input["terminal"] = serde_json::json!(Surroundings::capture());
+    }
     if entry.at_terminal == AtTerminal::AsksWhoRuns
         && let Some(code) = server::unless_running(&home, form)
     {
@@ -165,6 +172,9 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     }
     if entry.at_terminal == AtTerminal::ReadsPages && inner.get_flag("follow") {
         return follow::go_on(home, &input, form);
+    }
+    if entry.at_terminal == AtTerminal::FollowsOutput && inner.get_flag("follow") {
+        return follow_output::go_on(home, &input, form);
     }
     if entry.at_terminal == AtTerminal::Attaches && attach::is_possible(form) {
         return attach::run(home, &input, form);
@@ -175,9 +185,12 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     let was_put_down = server::was_put_down(&home);
     let mut session = Session::from_env(home.clone());
     let answer = match entry.at_terminal {
-        AtTerminal::Asks | AtTerminal::AsksWhoRuns | AtTerminal::LeavesInFile | AtTerminal::Attaches => {
-            session.ask(entry.name, &input)
-        }
+        AtTerminal::Asks
+        | AtTerminal::AsksWhoRuns
+        | AtTerminal::LeavesInFile
+        | AtTerminal::Attaches
+        | AtTerminal::FollowsOutput
+        | AtTerminal::TellsTerminal => session.ask(entry.name, &input),
         AtTerminal::ReadsPages => log_pages::ask(&mut session, &input),
         AtTerminal::AsksPassphrase | AtTerminal::AsksNewPassphrase => {
             match people::ask_with_passphrase(&mut session, entry, &input) {

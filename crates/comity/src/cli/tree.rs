@@ -197,6 +197,9 @@ fn leaf(command: Command, entry: &'static CatalogEntry) -> Command {
     }
     match entry.at_terminal {
         AtTerminal::ReadsPages => command.arg(flag("follow", "Go on showing what happens").short('f')),
+        AtTerminal::FollowsOutput => {
+            command.arg(flag("follow", "Go on showing what it writes, until it ends").short('f'))
+        }
         _ => command,
     }
 }

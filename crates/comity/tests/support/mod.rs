@@ -238,7 +238,7 @@ impl Place {
     }
 
     /// The processes that have a state directory of this place in their environment, where the system tells.
-    fn processes(&self) -> Vec<u32> {
+    pub(crate) fn processes(&self) -> Vec<u32> {
         let homes =
             [self.home.as_path(), self.dir.path()].map(|home| format!("COMITY_HOME={}", home.display()));
         let is_ours = |pid: &u32| {

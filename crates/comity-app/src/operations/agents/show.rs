@@ -17,6 +17,7 @@ use crate::ledger::Entry;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::ledger::{is_join_of, known_agent, newest_records};
 use crate::operations::locks::LockView;
+use crate::operations::runs::RunActivity;
 
 /// Acts that are shown.
 const ACTS_MAX: usize = 10;
@@ -38,6 +39,9 @@ pub struct ShowAgent {
 pub struct AgentDetail {
     #[serde(flatten)]
     pub agent: AgentView,
+    /// Its last tool and what it has used, where its program tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<RunActivity>,
     /// What it has to do.
     pub tasks: Vec<TaskLine>,
     /// What it has locked.
@@ -126,8 +130,10 @@ impl Operation for ShowAgent {
         commits.extend(new.into_iter().map(CommitLine::plain));
         let problem = (!problems.is_empty()).then(|| problems.join("; "));
         let wall_now = crate::clock::wall_ms();
+        let view = AgentView::of(agent, &world, now, caller);
         Ok(Plan::Answer(AgentDetail {
-            agent: AgentView::of(agent, &world, now, caller),
+            used: RunActivity::of(app, id, view.activity),
+            agent: view,
             tasks: world.tasks.owned_by(who).map(TaskLine::of).collect(),
             held: world.locks.of(who).map(|lock| LockView::of(lock, &world, now)).collect(),
             uncommitted: uncommitted
@@ -189,6 +195,7 @@ fn lines(f: &mut fmt::Formatter<'_>, label: &str, lines: impl Iterator<Item = St
 impl fmt::Display for AgentDetail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.agent)?;
+        lines(f, "program", self.used.iter().map(ToString::to_string))?;
         let task =
             |task: &TaskLine| format!("{}  {}  {}", visible(&task.id), task.status, visible(&task.title));
         lines(f, "tasks", self.tasks.iter().map(task))?;

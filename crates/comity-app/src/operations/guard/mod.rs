@@ -65,7 +65,10 @@ const OWN_TOOLS: [&str; 6] = ["mcp__comity__", "mcp_comity_", "comity__", "comit
 
 /// Whether a tool is Comity's own: those have rules of their own.
 pub(crate) fn is_own_tool(tool: &str) -> bool {
-    let is_known =
-        |name: &str| crate::catalog::find(name).or_else(|| crate::catalog::find_tool(name)).is_some();
+    let is_known = |name: &str| {
+        // What is called by it is judged as what it calls.
+        name == crate::wording::ANY_TOOL
+            || crate::catalog::find(name).or_else(|| crate::catalog::find_tool(name)).is_some()
+    };
     OWN_TOOLS.iter().any(|own| tool.strip_prefix(own).is_some_and(is_known))
 }

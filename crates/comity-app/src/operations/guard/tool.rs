@@ -121,6 +121,9 @@ impl<'a> Judged<'a> {
         payload: &'a str,
     ) -> Result<Judged<'a>, Failure> {
         let who = caller::agent(app, caller, call)?;
+        if let Principal::Agent(agent) = who {
+            app.usage().note(agent, call);
+        }
         let cwd = call.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
         let cwd = cwd.or(caller.cwd.as_deref()).unwrap_or(Path::new("/")).to_owned();
         Ok(Judged { app, call, payload, who, cwd, explanation: None })

@@ -5,9 +5,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use comity_core::Millis;
+use comity_core::activity::Activity;
 use comity_core::display::visible;
+use comity_core::runs::AgentRun;
 use comity_core::table::table;
+use comity_core::{AgentId, Millis};
 
 use super::{RunActivity, RunView, Spawn};
 use crate::application::Application;
@@ -30,25 +32,37 @@ pub struct RunList {
     pub runs: Vec<RunView>,
     /// How many are over, listed or not.
     pub over: usize,
+    /// What all that are listed have used, where they tell.
+    pub input_tokens: u64,
+    pub output_tokens: u64,
 }
 
 impl Operation for ListRuns {
     type Output = RunList;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<RunList>, Failure> {
-        let (runner, now) = (app.runs().runner(), app.engine().now());
+        let now = app.engine().now();
         let world = app.engine().world();
-        let is_meant = |run: &&comity_core::runs::AgentRun| self.all || !run.is_over();
+        let is_meant = |run: &&AgentRun| self.all || !run.is_over();
         let runs = world.runs.iter().filter(is_meant);
-        let mut runs: Vec<RunView> = runs.map(|run| RunView::of(run, &world, now.since(run.since))).collect();
+        let doing = |run: &AgentRun| {
+            let agent = world.agents.get(run.agent()?)?;
+            Some((agent.id, Activity::of(&world, agent, now).word()))
+        };
+        let runs: Vec<(RunView, Option<(AgentId, &'static str)>)> =
+            runs.map(|run| (RunView::of(run, &world, now.since(run.since)), doing(run))).collect();
         let over = world.runs.iter().filter(|run| run.is_over()).count();
         drop(world);
-        for run in &mut runs {
-            let agent = run.agent.as_deref().filter(|_| !run.over);
-            let activity = agent.and_then(|key| runner.as_ref()?.activity(key).ok());
-            run.activity = activity.map(RunActivity::from);
-        }
-        Ok(Plan::Answer(RunList { runs, over }))
+        let active = |(run, doing): (RunView, Option<(AgentId, &'static str)>)| {
+            let activity = doing.and_then(|(agent, doing)| RunActivity::of(app, agent, doing));
+            RunView { activity, ..run }
+        };
+        let runs: Vec<RunView> = runs.into_iter().map(active).collect();
+        let used = |of: fn(&RunActivity) -> u64| {
+            runs.iter().filter_map(|run| run.activity.as_ref()).map(of).fold(0, u64::saturating_add)
+        };
+        let (input_tokens, output_tokens) = (used(|it| it.input_tokens), used(|it| it.output_tokens));
+        Ok(Plan::Answer(RunList { runs, over, input_tokens, output_tokens }))
     }
 }
 
@@ -73,6 +87,10 @@ impl fmt::Display for RunList {
             ]
         };
         let rows: Vec<Vec<String>> = self.runs.iter().map(row).collect();
-        f.write_str(&table(&["NAME", "STATE", "AGE", "PROGRAM", "BACKEND", "STARTED BY"], &rows))
+        f.write_str(&table(&["NAME", "STATE", "AGE", "PROGRAM", "BACKEND", "STARTED BY"], &rows))?;
+        if self.input_tokens > 0 {
+            write!(f, "\n{} tokens in, {} out", self.input_tokens, self.output_tokens)?;
+        }
+        Ok(())
     }
 }

@@ -27,7 +27,7 @@ pub use dismiss::DismissRun;
 pub use goal::RunGoal;
 pub use interrupt::InterruptRun;
 pub use list::ListRuns;
-pub use logs::RunLogs;
+pub use logs::{RunLogs, plain};
 pub use restart::RestartRun;
 pub use resume::ResumeRuns;
 pub use spawn::Spawn;
@@ -41,10 +41,10 @@ use crate::operation::{AtTerminal, Caller, Failure};
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<RunGoal>(     "run_goal",      "run <goal>",            POST, "/api/runs/goal")     .changes().examples(&["run \"Make the login faster\" --workers 3 --worktree"]),
-    CatalogEntry::of::<Spawn>(       "spawn",         "spawn <role>",          POST, "/api/runs")          .changes().examples(&["spawn developer --agent claude --task parser", "spawn qa --agent 'make watch-tests' --backend tmux"]),
+    CatalogEntry::of::<RunGoal>(     "run_goal",      "run <goal>",            POST, "/api/runs/goal")     .changes().at_terminal(AtTerminal::TellsTerminal).examples(&["run \"Make the login faster\" --workers 3 --worktree"]),
+    CatalogEntry::of::<Spawn>(       "spawn",         "spawn <role>",          POST, "/api/runs")          .changes().at_terminal(AtTerminal::TellsTerminal).examples(&["spawn developer --agent claude --task parser", "spawn qa --agent 'make watch-tests' --backend tmux"]),
     CatalogEntry::of::<ListRuns>(    calls::RUN_LIST,    "runs",                  GET,  "/api/runs")          .also(&["run list"]).watched(),
-    CatalogEntry::of::<RunLogs>(     "run_logs",      "logs <agent>",          GET,  "/api/runs/logs")     .long().waits(),
+    CatalogEntry::of::<RunLogs>(     "run_logs",      "logs <agent>",          GET,  "/api/runs/logs")     .long().waits().at_terminal(AtTerminal::FollowsOutput),
     CatalogEntry::of::<AttachRun>(   "run_attach",    "attach <agent>",        POST, "/api/runs/attach")   .changes().at_terminal(AtTerminal::Attaches),
     CatalogEntry::of::<TypeIntoRun>( "run_type",      "",                      POST, "/api/runs/type")     .acts().internal(),
     CatalogEntry::of::<InterruptRun>("run_interrupt", "interrupt <agent>",     POST, "/api/runs/interrupt").changes(),

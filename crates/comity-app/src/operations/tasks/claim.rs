@@ -4,7 +4,7 @@ use std::fmt;
 
 use comity_core::limits::WAIT_MAX;
 use comity_core::notices::{Notice, NoticeKind};
-use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskTold};
+use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskStatus, TaskTold};
 use comity_core::{Event, Millis, Principal, Refusal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ fn wait_for_work(
     let when = When {
         ready: Box::new(move |world| {
             let told = agent.and_then(|agent| world.agents.get(agent)).map(|agent| &agent.notices[..]);
-            world.tasks.owned_by(who).any(Task::is_taken) || told.unwrap_or_default().iter().any(is_hopeless)
+            world.tasks.owned_by(who).any(is_work) || told.unwrap_or_default().iter().any(is_hopeless)
         }),
         until: app.engine().now().plus(wait),
     };
@@ -108,16 +108,22 @@ fn wait_for_work(
     Ok(Plan::change(asks, finish).when(when))
 }
 
+/// Whether whoever has it can work on it: one that was given early has to wait for others.
+fn is_work(task: &Task) -> bool {
+    task.is_taken() && !matches!(task.status(), TaskStatus::Pending | TaskStatus::Blocked)
+}
+
 /// What somebody took last and has not finished.
 fn newest_of(world: &World, who: Principal) -> Option<&Task> {
     let claimed_at = |task: &&Task| task.state.claim().map(|claim| claim.since);
-    world.tasks.owned_by(who).filter(|task| task.is_taken()).max_by_key(claimed_at)
+    world.tasks.owned_by(who).filter(|task| is_work(task)).max_by_key(claimed_at)
 }
 
 impl TaskTaken {
     /// The task that was given to somebody who has not started it.
     pub(in crate::operations) fn given(world: &World, who: Principal) -> Option<TaskTaken> {
-        let mut given = world.tasks.owned_by(who).filter(|task| task.state.claim().is_some());
+        let is_given = |task: &&Task| task.state.claim().is_some() && is_work(task);
+        let mut given = world.tasks.owned_by(who).filter(is_given);
         given.next().map(|task| TaskTaken::of(Some(task), &[], world))
     }
 
