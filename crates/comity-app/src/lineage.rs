@@ -57,8 +57,10 @@ pub struct Lineage {
 }
 
 impl Lineage {
-    /// The ancestors of a process.
+    /// The lineage of a process. What this very process has started is below nobody else: any agent may have started the
+    /// server, and leads none of those that the server starts.
     pub fn of(pid: u32) -> Lineage {
+        let own = std::process::id();
         let mut links: Vec<LineageProcess> = Vec::new();
         let mut next = pid;
         loop {
@@ -71,6 +73,7 @@ impl Lineage {
             match parent {
                 // A parent outside of this pid namespace is 0.
                 0 | 1 => return Lineage { links, end: LineageEnd::Top },
+                _ if next == own && pid != own => return Lineage { links, end: LineageEnd::Top },
                 parent => next = parent,
             }
         }

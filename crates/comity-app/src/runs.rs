@@ -28,6 +28,7 @@ use crate::application::Application;
 use crate::processes::{ProcessMark, is_alive, mark};
 use crate::reconciler::{self, Bell};
 use crate::tokens::{Token, random_agent_id};
+pub use launch::ENDS_WITH;
 pub(crate) use place::{RunPlace, place_for};
 
 /// How long a program has to end after it was asked.

@@ -88,18 +88,22 @@ fn wait(way: Wakes<'_>) -> Result<Awaited, String> {
         if said["goes_on"] != true || parent_id() != parent {
             return Ok(Awaited::Nothing);
         }
-        if let (Some(text), Some(proof)) = (said["text"].as_str(), said["proof"].as_str()) {
-            let proof = quoted(proof)?;
+        if let Some(text) = said["text"].as_str() {
+            let proof = said["proof"].as_str().map(quoted).transpose()?;
             match way {
                 Wakes::StandardError => {
                     writeln!(std::io::stderr(), "{text}").map_err(|error| error.to_string())?;
-                    let _ = server.ask(HookQuestion::MailArrived, format!("{{\"proof\":{proof}}}"));
+                    if let Some(proof) = proof {
+                        let _ = server.ask(HookQuestion::MailArrived, format!("{{\"proof\":{proof}}}"));
+                    }
                     return Ok(Awaited::Mail);
                 }
                 Wakes::Queue(session) => {
-                    // The next turn's own hook delivers it.
-                    let returned = format!("{{\"proof\":{proof},\"returned\":true}}");
-                    let _ = server.ask(HookQuestion::MailArrived, returned);
+                    // The turn that begins is given it by its own hook.
+                    if let Some(proof) = proof {
+                        let returned = format!("{{\"proof\":{proof},\"returned\":true}}");
+                        let _ = server.ask(HookQuestion::MailArrived, returned);
+                    }
                     queue(session)?;
                     return Ok(Awaited::Nothing);
                 }

@@ -65,8 +65,12 @@ enum StartOutcome {
     Taken,
 }
 
-/// Starts the server unless somebody else just did.
+/// Starts the server unless somebody else just did. A program that ends with its server starts none: that would be below
+/// its guardian, and end with it.
 pub(crate) fn start(home: &Home) -> Result<(), String> {
+    if std::env::var_os(comity_app::runs::ENDS_WITH).is_some_and(|of| of == home.path()) {
+        return Err("the server has ended, and Comity ends this agent, too; to go on: comity resume".into());
+    }
     let _starting = keep_others_from_starting(home)?;
     start_now(home)
 }

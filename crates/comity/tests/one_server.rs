@@ -283,3 +283,80 @@ fn who_asks_and_hangs_up_at_once_is_answered_and_let_go() {
     }
     assert!(descriptors() <= before + 2, "no connection is left: {} and {before}", descriptors());
 }
+
+/// What an agent program is started with, and what it tells those that it starts.
+const OF_CLIENT: [(&str, &str); 4] = [
+    ("CLAUDECODE", "1"),
+    ("CLAUDE_CODE_SESSION_ID", "session-of-another"),
+    ("CLAUDE_CODE_MESSAGING_TOKEN", "secret-of-another"),
+    ("SOME_API_KEY", "secret-of-another"),
+];
+
+#[test]
+fn a_server_that_an_agent_starts_has_nothing_of_that_agent() {
+    // A person's own session of an editor may have this, too.
+    let place = Place::with(&[("CLAUDE_CODE_CHILD_SESSION", "1")]);
+    place.json(&["up"]);
+    let environment = |pid: u32| {
+        let read = std::fs::read(format!("/proc/{pid}/environ")).expect("an environment");
+        String::from_utf8_lossy(&read).replace('\0', "\n")
+    };
+    let path =
+        |environment: &str| environment.lines().find(|line| line.starts_with("PATH=")).map(str::to_owned);
+    let first = environment(place.server().expect("a server"));
+    place.kill_server();
+    let own = std::env::var("PATH").expect("a path");
+    let mut command = place.comity(&["locks"]);
+    command.envs(OF_CLIENT).env("PATH", format!("/its/own:{own}")).output().expect("comity runs");
+    let next = environment(place.server().expect("the agent has started one"));
+    assert!(!next.contains("CLAUDE") && !next.contains("of-another"), "{next}");
+    assert_eq!(path(&next), path(&first), "programs are found where the person has them");
+    // The person's next server keeps the person's, but for what marks an agent's session.
+    place.json(&["down"]);
+    place.json(&["spawn", "developer", "--name", "ann", "--agent", "env; echo done; sleep 1000"]);
+    support::eventually("it has written", || place.run(&["logs", "ann"]).out.contains("done"));
+    let has = place.run(&["logs", "ann"]).out;
+    assert!(has.contains("GIT_AUTHOR_NAME=test") && !has.contains("CLAUDE_CODE"), "{has}");
+}
+
+#[test]
+fn programs_are_who_they_are_whoever_has_started_their_server() {
+    let place = Place::new();
+    let program = place.dir().join("robot");
+    place.copy_program("/bin/sh", &program);
+    let start = r#"{"session_id":"s","hook_event_name":"SessionStart"}"#;
+    let line =
+        format!("echo '{start}' | '{BINARY}' hook claude; '{BINARY}' mcp; true", BINARY = support::BINARY);
+    place.json(&["up"]);
+    let mut mcp = Mcp::start(place.program(program).arg("-c").arg(line));
+    assert!(!mcp.call("status", &serde_json::json!({})).is_error);
+    place.kill_server();
+    assert!(!mcp.call("status", &serde_json::json!({})).is_error, "the agent starts the next one");
+    let whoami = format!("{} whoami; echo done; sleep 1000", support::BINARY);
+    let names: Vec<String> = (0..6).map(|number| format!("w{number}")).collect();
+    for name in &names {
+        place.json(&["spawn", "developer", "--name", name, "--agent", &whoami]);
+    }
+    for name in &names {
+        let mut said = String::new();
+        support::eventually("it has asked", || {
+            said = place.run(&["logs", name]).out;
+            said.contains("done")
+        });
+        assert!(said.contains(&format!("{name}: ")), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_program_that_ends_with_its_server_starts_none() {
+    let place = Place::new();
+    let asks = format!("while :; do {} status >/dev/null; done", support::BINARY);
+    place.json(&["spawn", "developer", "--name", "ann", "--agent", &asks]);
+    support::eventually("it runs", || place.json(&["runs"]).to_string().contains(r#""state":"running""#));
+    let pid = place.json(&["runs"])["runs"][0]["pid"].as_u64().expect("a process");
+    place.kill_server();
+    assert!(has_ended(u32::try_from(pid).expect("a number"), PATIENCE));
+    assert_eq!(place.server(), None, "none that would end with a program");
+    place.json(&["up"]);
+    assert_eq!(place.log_of("server_started").len(), 2);
+}

@@ -260,3 +260,25 @@ fn work_that_was_given_before_it_is_ready_is_waited_for() {
     place.json_as(&ann, &["task", "done", "first", "--evidence", "done"]);
     assert_eq!(waiting.finish().json()["id"], "second");
 }
+
+#[test]
+fn an_idle_agent_is_woken_by_a_task_once() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json(&["task", "add", "Fix the login", "--id", "login"]);
+    place.json(&["task", "add", "Fix the logout", "--id", "logout"]);
+    let waits = |wait: Option<&str>| {
+        let mut wire = Wire::connect(&place).asking_as(&ann);
+        wire.ask("guard_wait", json!({ "waiter": "w", "begins": true, "wait": wait })).expect("an answer")
+    };
+    place.json(&["task", "assign", "login", "ann"]);
+    let woken = waits(Some("5m"));
+    assert!(woken["text"].as_str().is_some_and(|text| text.contains("Fix the login")), "{woken}");
+    assert_eq!(waits(None)["text"], json!(null), "its next turn is told by its hooks");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| waits(Some("5m")));
+        place.json(&["task", "assign", "logout", "ann"]);
+        let woken = waiting.join().expect("an answer");
+        assert!(woken["text"].as_str().is_some_and(|text| text.contains("Fix the logout")), "{woken}");
+    });
+}

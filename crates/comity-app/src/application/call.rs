@@ -85,8 +85,8 @@ impl Application {
                 return responder.respond(Err(refusal.into()), vec![]);
             }
         };
-        // A caller that only becomes known by this is given its notices with its first call after that.
-        let is_read = entry.lets_in.is_none() || entry.audience != Audience::Internal;
+        // Comity's own programs read the output alone: whoever they ask for is told with its first call of its own.
+        let is_read = entry.audience != Audience::Internal;
         let responder = if is_read { responder } else { Box::new(UnreadOutput(responder)) };
         match entry.pace {
             Pace::Quick => self.run(entry, &caller, input, text, responder),

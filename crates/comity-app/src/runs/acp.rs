@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use comity_core::agents::{AgentAsk, Life};
+use comity_core::notices::NoticeAsk;
 use comity_core::permissions::{PermissionAsk, RequestState};
 use comity_core::runs::RunAsk;
 use comity_core::{AgentId, Ask, ContentHash, Principal, calls};
@@ -251,9 +252,17 @@ fn mail(app: &Application, agent: AgentId, output: Result<Rendered, Failure>) {
     let said: Value = serde_json::from_str(&rendered.json).unwrap_or_default();
     let is_waiting = app.runs().parts().acp.waits.remove(&agent).is_some();
     let (text, proof) = (said["text"].as_str(), said["proof"].as_str());
-    if let (Some(text), Some(proof)) = (text, proof) {
+    if let Some(text) = text {
         let arrived =
             with_runner(app, |runner| runner.prompt(&key(agent), text)).is_some_and(|it| it.is_ok());
+        let Some(proof) = proof else {
+            // It has no hook that would tell it again.
+            if arrived {
+                app.engine().tell(Principal::Agent(agent), vec![Ask::Notice(NoticeAsk::Take)]);
+                app.engine().run_pending();
+            }
+            return;
+        };
         let input = json!({ "proof": proof, "returned": !arrived });
         let caller = Caller::new(Principal::Agent(agent), None);
         call(app, &caller, name_of::<GuardTold>(), input, Box::new(Unheard));

@@ -15,14 +15,27 @@ use super::acp_start;
 use super::clients::{self, ClientStart};
 use super::prompt::FirstPrompt;
 use crate::application::Application;
+use crate::identity::AGENT_VARIABLES;
 use crate::tokens::Token;
 
 /// The terminal of a program that nobody looks at yet.
 const TERMINAL: Size = Size { columns: 120, rows: 40 };
 /// Variables that say who one is, or what is around: an agent gets its own.
-const NOT_INHERITED: [&str; 6] = ["COMITY_TOKEN", "TERM", "TMUX", "TMUX_PANE", "COLUMNS", "LINES"];
-/// How such a variable begins that a client sets for what it starts.
-const MARKS: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID"];
+const NOT_INHERITED: [&str; 8] =
+    ["COMITY_TOKEN", "COMITY_PROMPT", ENDS_WITH, "TERM", "TMUX", "TMUX_PANE", "COLUMNS", "LINES"];
+/// What Claude Code tells what it starts of its own session, besides what marks that as an agent's.
+const OF_A_SESSION: [&str; 8] = [
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PROJECT_DIR",
+];
+/// The state directory with whose server a program ends.
+pub const ENDS_WITH: &str = "COMITY_ENDS_WITH";
 
 /// What runs for the agent.
 pub(super) fn program(
@@ -40,6 +53,9 @@ pub(super) fn program(
     let mut environment = inherited();
     environment.push(("COMITY_TOKEN".into(), token.reveal().into()));
     environment.push(("COMITY_HOME".into(), app.home().display().to_string()));
+    if !spec.survives {
+        environment.push((ENDS_WITH.into(), app.home().display().to_string()));
+    }
     environment.extend(prompt.whole().map(|prompt| ("COMITY_PROMPT".into(), prompt)));
     let command = match &spec.program {
         RunProgram::Command(words) => words.iter().map(ToString::to_string).collect(),
@@ -78,7 +94,9 @@ fn directory(app: &Application, agent: AgentId) -> PathBuf {
 /// What the server has, but for who it is; Comity's own programs are found there.
 fn inherited() -> Vec<(String, String)> {
     let own = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    let is_wanted = |name: &str| !NOT_INHERITED.contains(&name) && !MARKS.contains(&name);
+    let is_mark = |name: &str| AGENT_VARIABLES.iter().any(|(known, _)| *known == name);
+    let is_wanted =
+        |name: &str| !NOT_INHERITED.contains(&name) && !OF_A_SESSION.contains(&name) && !is_mark(name);
     own.filter(|(name, _)| is_wanted(name))
         .filter_map(|(name, value)| {
             let value = if name == "PATH" { with_own_programs(value) } else { value };

@@ -2,7 +2,7 @@
 
 use comity_core::World;
 use comity_core::roles::Mode;
-use comity_core::runs::RunSpec;
+use comity_core::runs::{RunBackend, RunProgram, RunSpec};
 
 use crate::catalog::next_call;
 use crate::operations::mail::Next;
@@ -40,6 +40,9 @@ impl FirstPrompt {
             Wording::Commands.spell(&text).into_owned()
         });
         let work = joined([task, spec.prompt.as_deref().map(str::to_owned), plans]);
+        // Over ACP it is prompted when something comes; elsewhere it would sit at an empty prompt for ever.
+        let is_silent = matches!(spec.program, RunProgram::Client(_)) && spec.backend != RunBackend::Acp;
+        let work = work.or_else(|| is_silent.then(|| seeks_work(&spec.name)));
         FirstPrompt { role: role.filter(|role| !role.is_empty()), work }
     }
 
@@ -59,7 +62,40 @@ impl FirstPrompt {
     }
 }
 
+/// What an agent is told that was given nothing.
+fn seeks_work(name: &str) -> String {
+    let next = next_call::<Next>([("wait", "90s".into())]);
+    let text = format!(
+        "You are {name}, an agent that Comity has started. Ask `{next}` for what to do, and again when that is done."
+    );
+    Wording::Commands.spell(&text).into_owned()
+}
+
 fn joined<const COUNT: usize>(parts: [Option<String>; COUNT]) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(more: serde_json::Value) -> Option<String> {
+        let mut spec = serde_json::json!({
+            "name": "ann", "program": { "client": "claude" }, "cwd": "/", "backend": "process",
+        });
+        let fields = spec.as_object_mut().expect("an object");
+        fields.extend(more.as_object().expect("an object").clone());
+        let spec = serde_json::from_value(spec).expect("a spec");
+        FirstPrompt::of(&World::default(), &spec, Mode::AcceptEdits).work
+    }
+
+    #[test]
+    fn a_client_that_was_given_nothing_asks_for_work() {
+        let told = work(serde_json::json!({})).expect("a prompt");
+        assert!(told.starts_with("You are ann, ") && told.contains("`comity next --wait 90s`"), "{told}");
+        assert_eq!(work(serde_json::json!({ "prompt": "hello" })).as_deref(), Some("hello"));
+        assert_eq!(work(serde_json::json!({ "program": { "command": ["make"] } })), None);
+        assert_eq!(work(serde_json::json!({ "backend": "acp" })), None);
+    }
 }

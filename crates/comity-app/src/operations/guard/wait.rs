@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use comity_core::mail::{OfferFilter, has_something};
+use comity_core::notices::{Notice, NoticeKind};
+use comity_core::tasks::TaskTold;
 use comity_core::{AgentId, Ask, World};
 
 use super::mail;
@@ -41,11 +43,19 @@ pub struct AwaitedMail {
 
 /// For each idle agent, the hook that waits.
 #[derive(Default)]
-pub(crate) struct IdleAgents(Mutex<BTreeMap<AgentId, String>>);
+pub(crate) struct IdleAgents(Mutex<BTreeMap<AgentId, Waiter>>);
+
+struct Waiter {
+    name: String,
+    /// The last notice that has woken the agent: one that it was not told since wakes it no more.
+    woken_by: u64,
+}
 
 impl IdleAgents {
     fn begin(&self, agent: AgentId, waiter: &str) {
-        self.all().insert(agent, waiter.to_owned());
+        let mut all = self.all();
+        let woken_by = all.get(&agent).map_or(0, |known| known.woken_by);
+        all.insert(agent, Waiter { name: waiter.to_owned(), woken_by });
     }
 
     /// The agent does something: from now on its other hooks deliver what comes for it.
@@ -54,12 +64,31 @@ impl IdleAgents {
     }
 
     fn is_waiting(&self, agent: AgentId, waiter: &str) -> bool {
-        self.all().get(&agent).is_some_and(|known| known == waiter)
+        self.all().get(&agent).is_some_and(|known| known.name == waiter)
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, BTreeMap<AgentId, String>> {
+    /// What was given to the agent, if that has not woken it yet.
+    fn given(&self, world: &World, agent: AgentId) -> Option<Notice> {
+        let woken_by = self.all().get(&agent)?.woken_by;
+        let waiting = &world.agents.get(agent)?.notices;
+        waiting.iter().rev().find(|notice| notice.id > woken_by && is_work(&notice.what)).cloned()
+    }
+
+    fn wakes(&self, agent: AgentId, by: u64) {
+        if let Some(waiter) = self.all().get_mut(&agent) {
+            waiter.woken_by = by;
+        }
+    }
+
+    fn all(&self) -> std::sync::MutexGuard<'_, BTreeMap<AgentId, Waiter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a notice is something to do.
+fn is_work(notice: &NoticeKind) -> bool {
+    use TaskTold::{Assigned, Failed, SentBack, ToReview};
+    matches!(notice, NoticeKind::Task(Assigned { .. } | SentBack { .. } | ToReview { .. } | Failed { .. }))
 }
 
 impl Operation for GuardWait {
@@ -78,7 +107,9 @@ impl Operation for GuardWait {
         }
         let waiting = app.clone();
         let ready = move |world: &World| {
-            waiting.idle_agents().is_waiting(agent, &waiter) && has_something(world, who, OfferFilter::All)
+            waiting.idle_agents().is_waiting(agent, &waiter)
+                && (has_something(world, who, OfferFilter::All)
+                    || waiting.idle_agents().given(world, agent).is_some())
         };
         let when = wait.map(|wait| When {
             ready: Box::new(ready),
@@ -87,10 +118,15 @@ impl Operation for GuardWait {
         let app = app.clone();
         let finish = move |events: &[comity_core::Event], world: &World, _| {
             let inbox = Inbox::of(events, world, who);
-            match mail::proven(&app, who, inbox) {
-                Some((text, proof)) => {
-                    let text = app.wording_in(world, who).spell(&text).into_owned();
-                    AwaitedMail { goes_on: true, text: Some(text), proof: Some(proof) }
+            let spelled = |text: &str| Some(app.wording_in(world, who).spell(text).into_owned());
+            if let Some((text, proof)) = mail::proven(&app, who, inbox) {
+                return AwaitedMail { goes_on: true, text: spelled(&text), proof: Some(proof) };
+            }
+            match app.idle_agents().given(world, agent) {
+                Some(notice) => {
+                    app.idle_agents().wakes(agent, notice.id);
+                    let text = spelled(&format!("Comity: {}", notice.what));
+                    AwaitedMail { goes_on: true, text, proof: None }
                 }
                 None => nothing(true),
             }
