@@ -11,6 +11,9 @@ use crate::support::mcp::Mcp;
 use crate::support::wire::{No, Wire};
 use crate::support::{Agent, Place, http, schema};
 
+/// What a person has started, so that an agent may, too.
+pub(crate) const WAITS: &str = "echo ready; trap : INT; while :; do sleep 1000; done";
+
 /// A way to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Door {
@@ -96,8 +99,7 @@ impl Stage {
         if entry.name != "run_list" {
             return;
         }
-        let waits = "echo ready; trap : INT; while :; do sleep 1000; done";
-        for (name, program) in [("runner", waits), ("finisher", "exit 0")] {
+        for (name, program) in [("runner", WAITS), ("finisher", "exit 0")] {
             self.place.json(&["spawn", "developer", "--name", name, "--agent", program]);
         }
         crate::support::eventually("one runs, and one is done", || {

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::doors::WAITS;
+
 /// A page that needs no server.
 const PAGE: &str =
     "data:text/html,<title>Login</title><body onload=console.log(1)><h1>Hi</h1><input id=q aria-label=Name>";
@@ -294,13 +296,13 @@ pub(crate) fn all_steps() -> Vec<Step> {
         step("spawn", json!({ "role": "king", "agent": "true" }), &["king", "--agent", "true"]),
         step(
             "spawn",
-            json!({ "role": "developer", "agent": "sleep 1000", "name": "helper" }),
-            &["developer", "--agent", "sleep 1000", "--name", "helper"],
+            json!({ "role": "developer", "agent": WAITS, "name": "helper" }),
+            &["developer", "--agent", WAITS, "--name", "helper"],
         ),
         step(
             "run_goal",
-            json!({ "goal": "Make it faster", "agent": "sleep 1000", "workers": "1" }),
-            &["Make it faster", "--agent", "sleep 1000", "--workers", "1"],
+            json!({ "goal": "Make it faster", "agent": WAITS, "workers": "1" }),
+            &["Make it faster", "--agent", WAITS, "--workers", "1"],
         ),
         step("run_goal", json!({ "goal": " " }), &[" "]),
         step("run_dismiss", json!({ "agent": "zoe" }), &["zoe"]),

@@ -218,10 +218,6 @@ fn codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it() {
         ("auto", "plan", Some("plan mode")),
     ] {
         let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
-        let ann = place.join(&["ann"]);
-        if mode == "plan" {
-            place.json(&["mode", "ann", mode]);
-        }
         fs::write(place.repo.join("script.sh"), "echo the script ran\n").expect("written");
         let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
         let model = Model::start([READS, script, HIDDEN, FREE].map(call).into());
@@ -234,7 +230,11 @@ fn codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it() {
         // Below the directory for temporary files it would not make the program that its sandbox runs.
         let temporary = place.dir().join("temporary");
         fs::create_dir_all(&temporary).expect("made");
-        sandboxed.env("TMPDIR", temporary).env("COMITY_TOKEN", &ann.token);
+        sandboxed.env("TMPDIR", temporary);
+        if mode == "plan" {
+            sandboxed.env("COMITY_TOKEN", place.join(&["ann"]).token);
+            place.json(&["mode", "ann", mode]);
+        }
         let ran = clients::run(&place, sandboxed);
         let told = model.told();
         let [reads, script, hidden, free] = &told[..] else { panic!("{policy}, {mode}: {told:?}: {ran:?}") };
@@ -280,10 +280,6 @@ fn a_client_that_only_seems_to_be_set_up_is_not_believed() {
         ("required", "plan", UNSEEN),
     ] {
         let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
-        let ann = place.join(&["ann"]);
-        if mode == "plan" {
-            place.json(&["mode", "ann", mode]);
-        }
         let model = Model::start([READS, HIDDEN, FREE].map(copilots_bash).into());
         let Some(mut copilot) = copilot(test, &place, &model) else { return };
         copilot.env("COMITY_TOKEN", &ann.token);
