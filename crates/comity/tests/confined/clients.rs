@@ -280,6 +280,10 @@ fn a_client_that_only_seems_to_be_set_up_is_not_believed() {
         ("required", "plan", UNSEEN),
     ] {
         let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
+        let ann = place.join(&["ann"]);
+        if mode == "plan" {
+            place.json(&["mode", "ann", mode]);
+        }
         let model = Model::start([READS, HIDDEN, FREE].map(copilots_bash).into());
         let Some(mut copilot) = copilot(test, &place, &model) else { return };
         copilot.env("COMITY_TOKEN", &ann.token);
