@@ -283,7 +283,7 @@ fn a_note_about_what_was_done_meanwhile_is_not_told() {
     place.json_as(&lead, &["task", "add", "Write the parser", "--id", "parser", "--review"]);
     place.json_as(&bob, &["task", "claim", "parser"]);
     place.json_as(&bob, &["task", "start", "parser"]);
-    place.json_as(&bob, &["task", "done", "parser", "--summary", "done"]);
+    place.json_as(&bob, &["task", "done", "parser", "--evidence", "done"]);
     place.json(&["task", "accept", "parser"]);
     let told = place.run_as(&lead, &["locks"]);
     assert!(told.code == 0 && !told.err.contains("waits for a review"), "{told:?}");

@@ -274,23 +274,27 @@ fn commit_all(place: &Place) -> Ran {
 fn people_commit_what_their_agent_made_once_it_is_idle_or_has_ended() {
     let place = Place::new();
     guard_commits(&place);
+    let ann = place.join(&["ann"]);
+    let told = |event: &str, tool: &str, input: Value| {
+        hook(&mut place.comity_as(&ann, &["hook", "claude"]), &payload(&place, event, tool, input))
+    };
     let write = |text: &str| {
-        judge(&place, "PreToolUse", "Write", json!({ "file_path": "src/a.rs", "content": text }));
+        allowed(&told("PreToolUse", "Write", json!({ "file_path": "src/a.rs", "content": text })));
         fs::write(place.repo.join("src/a.rs"), text).expect("written");
     };
     write("one\n");
-    let name = place.json(&["agent", "list"])["agents"][0]["name"].as_str().expect("a name").to_owned();
+    let name = "ann";
     let stopped = commit_all(&place);
     assert_ne!(stopped.code, 0, "its turn goes on: {stopped:?}");
     let says = format!("src/a.rs is locked by {name} (\"locked automatically on write\"), who is at work");
     assert!(stopped.err.contains(&says), "{stopped:?}");
     assert!(stopped.err.contains(&format!("comity mail send {name} -m TEXT")), "{stopped:?}");
-    judge(&place, "Stop", "", json!({}));
+    told("Stop", "", json!({}));
     let made = commit_all(&place);
     assert_eq!(made.code, 0, "{made:?}");
     assert!(made.err.contains(&format!("you commit with the work of {name} (idle): src/a.rs")), "{made:?}");
     write("two\n");
-    place.run(&["agent", "bye", &name]);
+    place.run_as(&ann, &["agent", "bye"]);
     eventually("its work is kept", || place.json(&["status"])["orphaned"] == 1);
     let made = commit_all(&place);
     assert_eq!(made.code, 0, "{made:?}");

@@ -114,7 +114,9 @@ fn programs_are_connected_proven_and_let_go() {
         "the change is shown: {shown:?}"
     );
     let gap = "Tools of other MCP servers are judged by their names";
-    assert_eq!(shown.out.matches(gap).count(), 1, "what nobody closes is said once: {shown:?}");
+    assert!(!shown.out.contains(gap) && shown.out.contains("comity init --limits"), "{shown:?}");
+    let limits = user.init(&["--dry-run", "--limits"]);
+    assert_eq!(limits.out.matches(gap).count(), 1, "what nobody closes is said once: {limits:?}");
     assert!(shown.out.lines().count() < 150, "it is short enough to be read: {shown:?}");
     assert_eq!(user.text(".claude/settings.json"), CLAUDE, "nothing was changed");
     assert!(!user.pre_commit().exists());

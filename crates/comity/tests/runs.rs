@@ -167,7 +167,7 @@ fn nothing_outlives_a_server_that_is_killed_and_resume_goes_on() {
     assert!(status.contains(says), "{status}");
     let inbox = place.run(&["inbox"]).out;
     assert!(inbox.contains("cat was interrupted: the server stopped"), "{inbox}");
-    assert!(inbox.contains(" resume\n"), "{inbox}");
+    assert!(inbox.contains("comity resume run3\n"), "{inbox}");
     let resumed = place.json(&["resume", "ann", "bob"]);
     assert_eq!(resumed["runs"].as_array().map(Vec::len), Some(2), "{resumed}");
     wait_for_state(&place, "ann", "running");
@@ -277,7 +277,12 @@ fn agents_start_agents_only_if_they_may_and_lead_them() {
     let (lead, dev) = (place.join(&["lead", "--role", "lead"]), place.join(&["dev"]));
     let no = place.run_as(&dev, &["spawn", "developer", "--agent", "true", "--json"]).refusal();
     assert_eq!(no["code"], "not_allowed", "{no}");
-    place.json_as(&lead, &["spawn", "developer", "--name", "ann", "--agent", "sleep 1000"]);
+    let own = ["spawn", "developer", "--name", "own", "--agent", "sleep 1000"];
+    let ann = ["spawn", "developer", "--name", "ann", "--agent", "sleep 1000"];
+    let no = place.run_as(&lead, &[&ann[..], &["--json"]].concat()).refusal();
+    assert!(no["message"].to_string().contains("commands that a person has started"), "{no}");
+    place.json(&own);
+    place.json_as(&lead, &ann);
     wait_for_state(&place, "ann", "running");
     for command in [["stop", "ann"], ["interrupt", "ann"], ["logs", "ann"], ["attach", "ann"]] {
         let no = place.run_as(&dev, &[&command[..], &["--json"]].concat()).refusal();

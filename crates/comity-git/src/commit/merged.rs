@@ -23,12 +23,20 @@ impl MergedByGit<'_> {
     pub fn commits_to(&self, path: &Path) -> Result<Vec<String>, UnknownState> {
         let git = self.git;
         let range = format!("{}..{}", self.head, self.theirs);
-        // Merges that say otherwise than each of their sides are commits, too.
         let call = git.call("log").env("GIT_LITERAL_PATHSPECS", "1");
-        let listed = call.args(["--full-history", "--format=%H", &range, "--"]).arg(path).done()?;
-        let commits: Vec<String> = String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect();
-        if commits.len() > TRACED_MAX {
+        let listed = call.args(["--full-history", "--format=%H %P", &range, "--"]).arg(path).done()?;
+        let listed = String::from_utf8_lossy(&listed);
+        let listed: Vec<Vec<&str>> = listed.lines().map(|line| line.split(' ').collect()).collect();
+        if listed.len() > TRACED_MAX {
             return Ok(vec![]);
+        }
+        let mut commits = Vec::new();
+        for ids in &listed {
+            let [commit, parents @ ..] = ids.as_slice() else { continue };
+            // A merge that took the path as one side has it changed nothing; any other is a commit as well.
+            if parents.len() < 2 || !self.is_as_in_one_of(commit, parents, path)? {
+                commits.push((*commit).to_owned());
+            }
         }
         // A merge may also take what neither side had any more.
         let now = self.version(self.theirs, path)?;
@@ -38,6 +46,16 @@ impl MergedByGit<'_> {
             }
         }
         Ok(vec![])
+    }
+
+    fn is_as_in_one_of(&self, commit: &str, parents: &[&str], path: &Path) -> Result<bool, UnknownState> {
+        let own = self.version(commit, path)?;
+        for parent in parents {
+            if self.version(parent, path)? == own {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn version(&self, commit: &str, path: &Path) -> Result<Vec<u8>, UnknownState> {

@@ -97,7 +97,7 @@ fn setup_commands() -> [Command; 10] {
     [
         install::command(),
         Command::new("init")
-            .about("Connect your agent programs, for all your repositories, and guard this repository's commits")
+            .about("Connect your agent programs, and guard this repository's commits")
             .arg(flag("undo", "Undo everything that init did, in every repository"))
             .arg(flag("limits", "Only show what guards can't do in the agent programs found here"))
             .arg(flag("dry-run", "Only show what would change"))

@@ -17,7 +17,7 @@ use comity_wire::Home;
 use super::state_dir;
 
 /// Variables that a server and what it starts have use for, besides the settings.
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 26] = [
     "PATH",
     "HOME",
     "USER",
@@ -26,6 +26,7 @@ const NAMES: [&str; 25] = [
     "LANG",
     "TZ",
     "TMPDIR",
+    "TMUX_TMPDIR",
     "DISPLAY",
     "WAYLAND_DISPLAY",
     "XAUTHORITY",
@@ -47,6 +48,8 @@ const NAMES: [&str; 25] = [
 ];
 /// Prefixes of further ones.
 const BEGINNINGS: [&str; 2] = ["XDG_", "LC_"];
+/// Where tests plant panics.
+const PLANTS: &str = "COMITY_PANIC";
 
 type Variables = BTreeMap<String, String>;
 
@@ -88,6 +91,7 @@ fn is_all_there_is(variables: &Variables) -> bool {
 fn wanted() -> Variables {
     let is_wanted = |name: &str| {
         NAMES.contains(&name)
+            || (cfg!(debug_assertions) && name == PLANTS)
             || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
             || ENVIRONMENT.iter().any(|(setting, ..)| *setting == name)
     };

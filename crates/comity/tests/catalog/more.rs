@@ -50,8 +50,11 @@ fn programs(place: &Place) {
     place.json(&["spawn", "developer", "--name", "unstarted", "--agent", "/no/such/program"]);
     log.until(|entry| entry["action"] == "run_over" && entry["summary"].to_string().contains("unstarted"));
     place.json(&["agent", "dismiss", "unstarted"]);
+    place.json(&["spawn", "developer", "--name", "paneless", "--agent", "sleep 1000", "--backend", "tmux"]);
+    log.until_action("run_fell_back");
+    place.json(&["stop", "paneless", "--force"]);
     place.json(&["spawn", "developer", "--name", "runner", "--agent", "sleep 1000"]);
-    log.until_action("run_started");
+    log.until(|entry| entry["action"] == "run_started" && entry["summary"].to_string().contains("runner"));
 }
 
 /// What the server's end interrupted goes on, and is stopped.

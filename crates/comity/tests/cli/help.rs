@@ -67,7 +67,7 @@ fn help() {
               attach       Attach your terminal to an agent that Comity has started
               interrupt    Interrupt what an agent that Comity has started is doing
               stop         Stop an agent that Comity has started
-              resume       Start the agents again that ended with Comity's server
+              resume       Restart the agents that were interrupted when the server stopped
 
             You:
               whoami       Show who Comity thinks you are and how it knows
@@ -78,7 +78,7 @@ fn help() {
 
             Server:
               up           Start the server if it isn't running, and print how to reach it
-              down         Stop the server
+              down         Stop the server and the agents that it runs
               restart      Stop the server and start it with this program
               doctor       Look for what is wrong, and say what to do
               backup       Copy the whole log into a new file while the server runs, and prove the copy
@@ -88,10 +88,11 @@ fn help() {
 
             Setup:
               install      Copy Comity's programs to where they stay
-              init         Connect the agent programs found here, and guard this repository's commits
+              init         Connect your agent programs, and guard this repository's commits
               mcp          Speak MCP on standard input and output, for one agent
               hook         Judge the tool call on standard input
               confine      Run a command where what others hold is read-only
+              uninstall    Remove Comity
               bench        Measure what Comity costs on this machine
               completions  Print the completions for a shell, or install them
               man          Show the manual page of a command, or install all of them

@@ -59,7 +59,7 @@ fn a_server_that_was_stopped_is_not_started_silently() {
     let place = Place::new();
     place.json(&["up"]);
     let stopped = place.run(&["down"]);
-    assert!(stopped.out.contains("The next command that needs a server starts one"), "{stopped:?}");
+    assert!(stopped.out.contains("Most commands start a server if they need one"), "{stopped:?}");
     let looked = place.run(&["locks"]);
     let note = "this command has started the server, which you had stopped with comity down";
     assert!(looked.code == 0 && looked.err.contains(note), "{looked:?}");

@@ -58,6 +58,8 @@ fn place() -> (Place, Agent) {
     fs::create_dir_all(place.repo.join("src")).expect("made");
     fs::write(place.repo.join("src/left file.rs"), "// half done\n").expect("written");
     place.json_as(&bob, &["agent", "bye"]);
+    // An agent starts only such a command as a person has started.
+    place.json(&["spawn", "developer", "--name", "hal", "--agent", "/no/such/program"]);
     place.json_as(&lead, &["spawn", "developer", "--name", "gus", "--agent", "/no/such/program"]);
     place.json(&["shutdown", "request", "lead", "--within", "1h"]);
     let is_left = |entry: &Value| entry["type"] == "orphan";

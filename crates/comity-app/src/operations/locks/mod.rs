@@ -221,7 +221,7 @@ fn where_it_is(world: &World, project: ProjectId, patterns: &[PathPattern]) -> V
     let mut notes: Vec<String> = Vec::new();
     for pattern in patterns {
         for lock in world.locks.overlapping(project, pattern) {
-            let Some(worktree) = apart(world, lock).filter(|_| lock.hold == Hold::Orphaned) else { continue };
+            let Some(worktree) = apart(world, lock) else { continue };
             let path = lock.path();
             let note = format!("the work on {} is in another worktree: cd {}", shown(&path), word(&worktree));
             if !notes.contains(&note) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use comity_core::commits::CommitEvent;
 use comity_core::locks::LockEvent;
-use comity_core::worktrees::Worktree;
+use comity_core::worktrees::{Worktree, WorktreeEvent};
 use comity_core::{CaseRule, Event, PathPattern};
 use comity_git::commit::{CommitScope, Patterns};
 
@@ -57,6 +57,10 @@ pub(crate) fn made_under_locks(app: &Application, ids: &BTreeSet<&str>) -> Resul
         made.extend(page.iter().filter_map(|record| match &record.event {
             Event::Commit(CommitEvent::Made { commit, .. }) if ids.contains(&*commit.id) => {
                 Some(commit.id.to_string())
+            }
+            // Git's own work on both sides, whose commits are looked at one by one.
+            Event::Worktree(WorktreeEvent::BranchMerged { commit, .. }) if ids.contains(&**commit) => {
+                Some(commit.to_string())
             }
             _ => None,
         }));
