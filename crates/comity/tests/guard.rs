@@ -286,7 +286,7 @@ fn people_commit_what_their_agent_made_once_it_is_idle_or_has_ended() {
     let name = "ann";
     let stopped = commit_all(&place);
     assert_ne!(stopped.code, 0, "its turn goes on: {stopped:?}");
-    let says = format!("src/a.rs is locked by {name} (\"locked automatically on write\"), who is at work");
+    let says = format!("src/a.rs is locked by {name} (\"locked automatically on write\")");
     assert!(stopped.err.contains(&says), "{stopped:?}");
     assert!(stopped.err.contains(&format!("comity mail send {name} -m TEXT")), "{stopped:?}");
     told("Stop", "", json!({}));

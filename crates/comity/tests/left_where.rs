@@ -132,19 +132,19 @@ fn who_takes_work_over_has_its_own_whereabouts() {
 
 #[test]
 fn who_takes_over_what_lies_in_another_worktree_is_told_where() {
-    let (place, ann) = place();
-    let tree = own_worktree(&place, &ann);
-    lock_in(&place, &ann, &tree);
-    write(&tree, HALF_DONE);
-    end_over_work(&place, &ann);
-    let there = format!("cd {}", tree.canonicalize().expect("a path").display());
-    let inbox = place.run(&["inbox"]).out;
-    assert!(inbox.contains(&there), "{inbox}");
-    let adopted = place.run(&["adopt", "src/a.rs"]).out;
-    assert!(adopted.contains(&format!("the work on src/a.rs is in another worktree: {there}")), "{adopted}");
-    place.join(&["bob"]);
-    let handed = place.run(&["handover", "src/a.rs", "--to", "bob"]).out;
-    assert!(handed.contains(&there), "{handed}");
+    for take_over in [&["adopt", "src/a.rs"][..], &["handover", "src/a.rs", "--to", "bob"]] {
+        let (place, ann) = place();
+        let tree = own_worktree(&place, &ann);
+        lock_in(&place, &ann, &tree);
+        write(&tree, HALF_DONE);
+        end_over_work(&place, &ann);
+        place.join(&["bob"]);
+        let there = format!("cd {}", tree.canonicalize().expect("a path").display());
+        let inbox = place.run(&["inbox"]).out;
+        assert!(inbox.contains(&there), "{inbox}");
+        let taken = place.run(take_over).out;
+        assert!(taken.contains(&format!("the work on src/a.rs is in another worktree: {there}")), "{taken}");
+    }
 }
 
 #[test]

@@ -64,12 +64,13 @@ impl Scene<'_> {
         };
         let project = self.paths.spots[0].project;
         let task = self.rng.happens(30).then(|| TaskRef { project, task: self.some_task() });
+        let number = self.rng.between(1, NAMES);
         let spec = RunSpec {
-            name: format!("r{}", self.rng.between(1, NAMES)).into(),
-            program: match self.rng.below(3) {
-                0 => RunProgram::Client("claude".into()),
-                1 => RunProgram::Command(vec!["make".into()]),
-                _ => RunProgram::Command(vec!["make".into(), "all".into()]),
+            name: format!("r{number}").into(),
+            // The last name stands for a command, which agents start only once a person has.
+            program: match number {
+                NAMES => RunProgram::Command(vec!["make".into()]),
+                _ => RunProgram::Client("claude".into()),
             },
             role: self.rng.happens(20).then(|| "lead".into()),
             team: self.rng.happens(20).then(|| "red".into()),

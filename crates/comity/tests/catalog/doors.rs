@@ -46,7 +46,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new() -> Stage {
         // Where tmux can have no server: what is wanted in a pane runs without one.
-        let place = Place::with(&[("TMUX_TMPDIR", "/proc/nowhere")]);
+        let place = Place::with(&[("TMUX_TMPDIR", "/proc")]);
         // A worktree that is made ready meanwhile would make the answers differ.
         let quiet = "[worktree]\nready = 0\n[guard]\nwatch = false\n";
         let browser = "[browser]\ntabs = 2\nschemes = [\"data\", \"about:blank\"]\n";
