@@ -46,7 +46,10 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new() -> Stage {
         // Where tmux can have no server: what is wanted in a pane runs without one.
-        let place = Place::with(&[("TMUX_TMPDIR", "/proc")]);
+        let dir = tempfile::tempdir().expect("a directory");
+        let (home, plants) = (dir.path().join("state"), dir.path().join("panic"));
+        let plants = plants.to_str().expect("a text").to_owned();
+        let place = Place::at(dir, home, &[("TMUX_TMPDIR", "/proc"), ("COMITY_PANIC", &plants)]);
         // A worktree that is made ready meanwhile would make the answers differ.
         let quiet = "[worktree]\nready = 0\n[guard]\nwatch = false\n";
         let browser = "[browser]\ntabs = 2\nschemes = [\"data\", \"about:blank\"]\n";

@@ -32,7 +32,7 @@ pub(crate) fn happen(place: &Place) {
     names(place);
 }
 
-/// With the guard, short waits and a way to let the server panic. The settings are in the file: this process has used
+/// With the guard and short waits. The settings are in the file: this process has used
 /// agents' tokens, and brings none in its environment.
 fn restart(place: &Place) {
     let settings = place.home.join("comity.toml");
@@ -47,9 +47,7 @@ fn restart(place: &Place) {
         format!("{briefly}\n{short}[pools.line]\ncapacity = 1\n[pools.pair]\ncapacity = 2\n"),
     )
     .expect("written");
-    let mut restart = place.comity(&["restart", "--json"]);
-    restart.env("COMITY_PANIC", place.dir().join("panic"));
-    Ran::of(restart.output().expect("comity runs")).json();
+    place.json(&["restart"]);
 }
 
 fn below(place: &Place, boss: &Agent, arguments: &[&str]) -> Agent {
