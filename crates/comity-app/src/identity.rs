@@ -16,8 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use comity_core::agents::Process;
 use comity_core::people::{Origin, PASSPHRASE_MISSING, Proof};
-use comity_core::runs::RunState;
-use comity_core::{AgentId, Principal, Refusal, World};
+use comity_core::{AgentId, Principal, Refusal};
 
 use crate::application::Application;
 use crate::lineage::{Lineage, LineageProcess};
@@ -133,7 +132,7 @@ impl Application {
         let own = self.registered_in(&world, lineage);
         if own.is_none()
             && !is_looked_at
-            && !is_being_started(&world, lineage, id)
+            && !marks::is_being_started(&world, lineage, id)
             && let Some(nobody) = self.left_behind(lineage, id)
         {
             return Ok(nobody);
@@ -379,14 +378,6 @@ pub fn is_below_an_agent_program() -> bool {
 pub(crate) fn is_agent_program(lineage: &Lineage, program: Process) -> bool {
     let at = lineage.links.iter().position(|link| link.process == program);
     at.is_some_and(|at| lineage.links[..=at].iter().any(|link| marks::of(link).client.is_some()))
-}
-
-/// Whether this is the program of an agent whose process is about to be known. It carries an agent's mark if an agent has
-/// started this server, and may call before its guardian has told of it.
-fn is_being_started(world: &World, lineage: &Lineage, agent: AgentId) -> bool {
-    let own = std::process::id();
-    world.runs.of(agent).is_some_and(|run| run.state == RunState::Starting(agent))
-        && lineage.links.iter().skip(1).any(|link| link.process.pid == own)
 }
 
 /// Marks the processes that use an agent's token: the caller, and those above that were started with it.

@@ -1,10 +1,11 @@
 //! What tells that a process belongs to an agent: a token it was started with, variables that agent programs set for
 //! what they run, and their names.
 
-use comity_core::AgentId;
+use comity_core::runs::RunState;
+use comity_core::{AgentId, World};
 
 use crate::application::Application;
-use crate::lineage::LineageProcess;
+use crate::lineage::{Lineage, LineageProcess};
 
 /// Bytes of an environment that are searched.
 const ENVIRONMENT_BYTES_MAX: u64 = 256 * 1024;
@@ -105,4 +106,12 @@ fn user(link: &LineageProcess) -> Option<u32> {
     let status = crate::processes::about(link.process.pid, "status", u64::MAX)?;
     let status = String::from_utf8_lossy(&status);
     status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// Whether this is the program of an agent whose process is about to be known. It carries an agent's mark if an agent has
+/// started this server, and may call before its guardian has told of it.
+pub(super) fn is_being_started(world: &World, lineage: &Lineage, agent: AgentId) -> bool {
+    let own = std::process::id();
+    world.runs.of(agent).is_some_and(|run| run.state == RunState::Starting(agent))
+        && lineage.links.iter().skip(1).any(|link| link.process.pid == own)
 }

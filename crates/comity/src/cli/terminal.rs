@@ -26,12 +26,12 @@ pub(super) fn tell_waiting(input: &Value, form: OutputFormat) -> Option<Sender<(
         return None;
     }
     let (done, is_done) = channel();
-    std::thread::spawn(move || {
+    let teller = std::thread::Builder::new().name("waits".into()).spawn(move || {
         if is_done.recv_timeout(WAITS_AFTER) == Err(RecvTimeoutError::Timeout) {
             output::complain(&format!("waiting for up to {}; Ctrl-C gives up", display::visible(&span)));
         }
     });
-    Some(done)
+    teller.is_ok().then_some(done)
 }
 
 /// Shows text: as it is where nobody looks, else as fits the terminal.
