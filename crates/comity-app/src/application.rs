@@ -7,6 +7,7 @@ mod signs_of_life;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -286,6 +287,11 @@ impl Application {
 
     pub(crate) fn browser(&self) -> &BrowserService {
         &self.0.browser
+    }
+
+    /// Says who takes connections that come from sandboxes.
+    pub fn admit_sandboxed(&self, admit: impl Fn(AgentId, UnixStream) + Send + Sync + 'static) {
+        self.runs().admit_sandboxed(admit);
     }
 
     pub(crate) fn runs(&self) -> &RunService {

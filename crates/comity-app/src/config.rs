@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use comity_core::limits;
+use comity_core::permissions::host_rule;
 use comity_core::roles::{Role, Roles};
 use comity_core::runs::RunBackend;
 use comity_core::world::Timeouts;
@@ -42,6 +43,7 @@ pub struct Config {
     pub git: GitConfig,
     pub worktree: WorktreeConfig,
     pub browser: BrowserConfig,
+    pub sandbox: SandboxConfig,
     pub http: HttpConfig,
     pub inbox: InboxConfig,
     pub server: ServerConfig,
@@ -212,6 +214,20 @@ pub struct BrowserConfig {
     pub downloads: Option<bool>,
 }
 
+/// About sandboxes.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SandboxConfig {
+    /// Hosts that may be reached without asking, such as `*.example.com`; addresses near by only by themselves.
+    pub allow: Vec<String>,
+    /// Hosts that may not.
+    pub deny: Vec<String>,
+    /// What else agents in them can read, such as `~/.config/gh`.
+    pub read: Vec<std::path::PathBuf>,
+    /// What else they can write to.
+    pub write: Vec<std::path::PathBuf>,
+}
+
 /// What a project's worktrees get, and what need not be kept of them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -253,7 +269,10 @@ pub struct ServerConfig {
 impl Config {
     /// Reads the settings in `files`, later ones over earlier ones, and what the environment says over all.
     pub fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
-        let config = sources::read(files, env)?;
+        let mut config = sources::read(files, env)?;
+        for rule in config.sandbox.allow.iter_mut().chain(&mut config.sandbox.deny) {
+            *rule = host_rule(rule).map_err(|problem| format!("settings: sandbox: {problem}"))?.into();
+        }
         check_ttl(&config.lock).map_err(|problem| format!("settings: {problem}"))?;
         crate::pools::check(&config.pools).map_err(|problem| format!("settings: {problem}"))?;
         crate::browser::check(&config.browser)?;

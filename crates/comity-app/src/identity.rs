@@ -152,6 +152,30 @@ impl Application {
         Ok(Identity::agent(id))
     }
 
+    /// Who calls from the sandbox of an agent: that agent, or one that it has brought and whose token is presented.
+    pub fn identify_sandboxed(&self, agent: AgentId, token: Option<&str>) -> Result<Identity, Refusal> {
+        let world = self.engine().world();
+        if let Err(ended) = world.agents.living(agent) {
+            return Ok(Identity::nobody(&ended.to_string()));
+        }
+        let Some(token) = token else { return Ok(Identity::agent(agent)) };
+        match world.agents.by_token(&tokens::hash(token)) {
+            Ok(shown)
+                if shown.id == agent
+                    || (world.agents.is_ancestor(agent, shown.id) && world.runs.of(shown.id).is_none()) =>
+            {
+                Ok(Identity::agent(shown.id))
+            }
+            Ok(_) | Err(_) => Err(Refusal::NotAllowed {
+                problem: format!(
+                    "this token is not for the sandbox of {}",
+                    world.name_of(Principal::Agent(agent))
+                ),
+                hint: "unset COMITY_TOKEN".into(),
+            }),
+        }
+    }
+
     /// Nobody, if an agent has left behind who presents an agent's token: nobody knows which agent, and so whether it found
     /// the token. A program that has used it while it was known whose it is goes on.
     fn left_behind(&self, lineage: &Lineage, agent: AgentId) -> Option<Identity> {

@@ -6,13 +6,17 @@ mod acp_start;
 mod clients;
 mod launch;
 mod prompt;
+mod proxy;
+mod sandbox;
+mod sandbox_doors;
 mod text;
 mod worktree;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use comity_core::agents::Process;
@@ -23,6 +27,8 @@ use comity_core::{AgentId, Ask, Principal, World, limits};
 use comity_runner::{
     Exit, Launch, LaunchPlace, ProcessId, Runner, RunnerError, RunnerEvent, RunnerOptions, Tmux, TmuxPlace,
 };
+
+pub use sandbox::SANDBOX_HOME;
 
 use crate::application::Application;
 use crate::processes::{ProcessMark, is_alive, mark};
@@ -38,6 +44,7 @@ const TMUX: &str = "comity";
 #[derive(Default)]
 pub struct RunService {
     parts: Mutex<RunParts>,
+    admission: sandbox_doors::Admission,
 }
 
 #[derive(Default)]
@@ -47,6 +54,7 @@ struct RunParts {
     happened: Vec<RunNews>,
     bell: Option<Bell>,
     acp: acp::AcpBooks,
+    doors: sandbox_doors::SandboxDoors,
 }
 
 /// What the reconciler is told.
@@ -69,6 +77,11 @@ impl RunService {
         let mut parts = self.parts();
         parts.happened.push(news);
         parts.bell.iter().for_each(Bell::ring);
+    }
+
+    /// Says who takes connections that come from sandboxes.
+    pub fn admit_sandboxed(&self, admit: impl Fn(AgentId, UnixStream) + Send + Sync + 'static) {
+        self.admission.set(Box::new(admit));
     }
 
     fn parts(&self) -> MutexGuard<'_, RunParts> {
@@ -127,6 +140,7 @@ struct RunReconciler {
 impl RunReconciler {
     /// Takes over what survived the server before this one; all else has ended with that.
     fn take_over(&mut self) {
+        sandbox::clean(&self.app);
         let active: Vec<AgentRun> = self.app.engine().world().runs.active().cloned().collect();
         let mut survivors = Vec::new();
         for run in active {
@@ -170,6 +184,14 @@ impl RunReconciler {
 
     fn happened(&mut self, event: RunnerEvent) {
         let (key, news) = match event {
+            RunnerEvent::Sandboxed { key, proxy } => {
+                let agent: Option<AgentId> = key.parse().ok();
+                let run = |agent| self.app.engine().world().runs.of(agent).map(|run| run.id);
+                if let Some((agent, run)) = agent.and_then(|agent| Some((agent, run(agent)?))) {
+                    sandbox_doors::open(&self.app, run, agent, proxy);
+                }
+                return;
+            }
             RunnerEvent::Started { key, program, .. } | RunnerEvent::TakenOver { key, program } => {
                 (key, ProgramNews::Runs(Process { pid: program.pid, start: program.start }))
             }
@@ -200,6 +222,7 @@ impl RunReconciler {
     fn exited(&mut self, run: RunId, agent: AgentId, exit: RunExit) {
         self.told.remove(&agent);
         acp::gone(&self.app, agent);
+        sandbox_doors::close(&self.app, agent);
         launch::forget(&self.app, agent);
         self.tell(RunAsk::Exited { run, agent, exit });
     }
@@ -351,6 +374,24 @@ pub(crate) fn program(agent: &str, backend: RunBackend) -> RunProgram {
 fn tmux() -> Option<Tmux> {
     let place = TmuxPlace::Own { socket: TMUX.into(), session: TMUX.into() };
     has_tmux().map(|program| Tmux::new(&program, place))
+}
+
+/// Why programs can't run in sandboxes here, if they can't.
+pub(crate) fn no_sandbox(app: &Application) -> Option<String> {
+    static WORKS: OnceLock<()> = OnceLock::new();
+    if WORKS.get().is_some() {
+        return None;
+    }
+    let (program, arguments) = app.server().guardian.split_first()?;
+    let tried = std::process::Command::new(program).args(arguments).arg("--probe").output();
+    match tried {
+        Ok(tried) if tried.status.success() => {
+            let _ = WORKS.set(());
+            None
+        }
+        Ok(tried) => Some(String::from_utf8_lossy(&tried.stderr).trim().to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 /// The program tmux, if it is on the server's PATH.

@@ -20,8 +20,13 @@ impl Ids {
             let all = |file: &str| fs::read_to_string(file).map(|text| identity(&text));
             return Ok(Ids::All { users: all("/proc/self/uid_map")?, groups: all("/proc/self/gid_map")? });
         }
+        Ok(Ids::of_own())
+    }
+
+    /// One's own alone, whatever else one may ask for.
+    pub(crate) fn of_own() -> Ids {
         let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        Ok(Ids::Own { user: format!("{user} {user} 1\n"), group: format!("{group} {group} 1\n") })
+        Ids::Own { user: format!("{user} {user} 1\n"), group: format!("{group} {group} 1\n") }
     }
 
     /// Writes them for a process in the new namespace, if that has to be done from outside.

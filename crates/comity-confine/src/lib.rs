@@ -27,12 +27,15 @@ mod mounts;
 #[cfg(target_os = "linux")]
 mod nested;
 #[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(target_os = "linux")]
 mod sealed;
 #[cfg(target_os = "linux")]
 mod spaces;
 mod sys;
 #[cfg(target_os = "linux")]
 mod typing;
+mod view;
 #[cfg(target_os = "linux")]
 mod working_dir;
 
@@ -41,6 +44,9 @@ use std::path::PathBuf;
 
 pub use exec::ExecTarget;
 pub use links::other_names;
+#[cfg(target_os = "linux")]
+pub use sandbox::{Sandboxed, start as start_sandboxed};
+pub use view::{PROXY_PORT, PathAccess, Sandbox, ShownPath};
 
 /// What a process is confined to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::io;
 #[cfg(target_os = "linux")]
 use std::mem::size_of;
 #[cfg(target_os = "linux")]
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 /// Which of the two processes goes on here.
 #[cfg(target_os = "linux")]
@@ -23,6 +23,82 @@ pub(crate) fn fork() -> io::Result<Fork> {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Fork::Child),
         pid => Ok(Fork::Parent(pid)),
+    }
+}
+
+/// The same, and the child is the first process in namespaces of its own.
+#[cfg(target_os = "linux")]
+pub(crate) fn fork_into_namespaces() -> io::Result<Fork> {
+    let spaces = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWNET
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
+    // SAFETY: without a stack of its own and without shared memory this is a fork, for which callers have a single thread.
+    match unsafe { libc::syscall(libc::SYS_clone, spaces | libc::SIGCHLD, 0, 0, 0, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Fork::Child),
+        pid => Ok(Fork::Parent(pid as libc::pid_t)),
+    }
+}
+
+/// Sends a signal to a child that was not waited for.
+#[cfg(target_os = "linux")]
+pub(crate) fn signal(pid: libc::pid_t, signal: libc::c_int) {
+    // SAFETY: it takes two numbers.
+    unsafe { libc::kill(pid, signal) };
+}
+
+/// The signals that a process waits for instead of being ended or interrupted by them.
+#[cfg(target_os = "linux")]
+pub(crate) struct Signals(libc::sigset_t);
+
+/// Keeps signals until they are waited for.
+#[cfg(target_os = "linux")]
+pub(crate) fn block_signals() -> Signals {
+    // SAFETY: the set is made before it is used, and outlives the calls.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in [libc::SIGCHLD, libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT] {
+            libc::sigaddset(&raw mut set, signal);
+            // What its parent did with it is none of its business.
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut());
+        Signals(set)
+    }
+}
+
+/// Waits for the next of them.
+#[cfg(target_os = "linux")]
+pub(crate) fn next_signal(signals: &Signals) -> libc::c_int {
+    let mut signal = 0;
+    // SAFETY: both outlive the call.
+    unsafe { libc::sigwait(&raw const signals.0, &raw mut signal) };
+    signal
+}
+
+/// Starts a program in a process group of its own, the one in front of the terminal if there is one.
+#[cfg(target_os = "linux")]
+pub(crate) fn in_its_own_group(program: &mut std::process::Command, has_terminal: bool) {
+    use std::os::unix::process::CommandExt;
+
+    program.process_group(0);
+    if has_terminal {
+        let to_front = || {
+            // SAFETY: these are safe to call between fork and exec, and take numbers.
+            unsafe {
+                libc::signal(libc::SIGTTOU, libc::SIG_IGN);
+                let done = libc::tcsetpgrp(0, libc::getpid());
+                libc::signal(libc::SIGTTOU, libc::SIG_DFL);
+                if done == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+            }
+        };
+        // SAFETY: it allocates nothing and takes no lock.
+        unsafe { program.pre_exec(to_front) };
     }
 }
 
@@ -100,9 +176,16 @@ pub(crate) fn make_read_only(fd: BorrowedFd<'_>, path: &CStr, recursive: bool) -
 /// Closes everything above standard error except for these, which are in order.
 #[cfg(target_os = "linux")]
 pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    close_all_but_numbers(kept.iter().map(AsRawFd::as_raw_fd));
+}
+
+/// The same by their numbers.
+#[cfg(target_os = "linux")]
+pub(crate) fn close_all_but_numbers(kept: impl Iterator<Item = RawFd>) {
     let mut first = libc::STDERR_FILENO as u32 + 1;
-    let ends = kept.iter().map(|fd| fd.as_raw_fd() as u32);
-    for end in ends.chain([u32::MAX]) {
+    let mut ends: Vec<u32> = kept.map(|fd| fd as u32).collect();
+    ends.sort_unstable();
+    for end in ends.into_iter().chain([u32::MAX]) {
         if end > first {
             let last = if end == u32::MAX { end } else { end - 1 };
             // SAFETY: who calls never uses or drops again what owned these.

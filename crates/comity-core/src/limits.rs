@@ -26,6 +26,8 @@ pub const LOCKS_MAX: usize = 1_000_000;
 pub const WAITS_MAX: usize = 1_000;
 /// Asks of one agent that wait at a time.
 pub const WAITS_PER_HOLDER_MAX: usize = 32;
+/// Bytes of the name of a host.
+pub const HOST_BYTES_MAX: usize = 253;
 /// Bytes of one path or pattern.
 pub const PATTERN_BYTES_MAX: usize = 1_024;
 pub const PATTERN_COMPONENTS_MAX: usize = 60;

@@ -30,6 +30,7 @@ pub(crate) use rules::{FOLLOW_UP, check};
 use staffing::StaffingHistory;
 pub use staffing::{Staffing, next_staffing};
 pub(crate) use team::answers_for;
+pub use team::is_sandboxed;
 
 /// A run's number, printed as `run3`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -84,6 +85,9 @@ pub struct RunSpec {
     /// Has a worktree of its own.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub worktree: bool,
+    /// Runs in a sandbox: it sees what it works on and nothing else of the machine.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub sandbox: bool,
     /// The run whose agent leads it: it starts when that one runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub leader: Option<RunId>,

@@ -69,7 +69,7 @@ impl Repository {
     }
 
     /// The git directory of this worktree, symlinks resolved.
-    pub(crate) fn git_dir(&self) -> &Path {
+    pub fn git_dir(&self) -> &Path {
         &self.git_dir
     }
 

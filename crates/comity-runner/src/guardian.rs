@@ -4,12 +4,16 @@
 //! however it went, the guardian notices at once.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use comity_confine::ProblemKind;
+use comity_confine::{PathAccess, Sandbox, ShownPath};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify;
 use rustix::io::FdFlags;
@@ -51,6 +55,21 @@ pub fn run(socket: &Path, key: &str) -> ExitCode {
     }
 }
 
+/// Tries out whether programs can run in sandboxes here.
+pub fn probe() -> ExitCode {
+    let shown = ["/usr", "/bin", "/lib", "/lib64", "/nix"].map(PathBuf::from).into_iter();
+    let shown = shown.filter(|path| path.symlink_metadata().is_ok_and(|it| it.is_dir()));
+    let shown = shown.map(|path| ShownPath { path, access: PathAccess::Read }).collect();
+    let sandbox = Sandbox { shown, ..Sandbox::default() };
+    match sandboxed(&sandbox, Command::new("true").stdin(Stdio::null()).current_dir("/"), &[]) {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 struct Guardian {
     socket: PathBuf,
     key: String,
@@ -62,6 +81,8 @@ struct Guardian {
     /// The runner's ends of the pipes, until it has them.
     pipes: Option<Pipes>,
     group: Option<Cgroup>,
+    /// Where the proxy of a sandbox listens, inside.
+    proxy: Option<TcpListener>,
     survives: bool,
     program: ProcessId,
     exit: Option<Exit>,
@@ -85,8 +106,14 @@ impl Guardian {
         let started = (|| {
             let terminal = match is_piped {
                 true => None,
-                false => program.terminal.map(Terminal::make).transpose()?,
+                false => {
+                    let size = program.terminal;
+                    size.map(|size| Terminal::make(size, program.sandbox.is_some())).transpose()?
+                }
             };
+            if program.sandbox.is_some() && terminal.is_none() && !is_piped {
+                leave_terminal(&hangup)?;
+            }
             let (pipes, ends) = is_piped.then(crate::pipes::make).transpose()?.unzip();
             let group = Cgroup::make(key).ok();
             let running = match &group {
@@ -95,7 +122,7 @@ impl Guardian {
             };
             Ok::<_, io::Error>((terminal, pipes, group, running))
         })();
-        let (terminal, pipes, group, program_id) = match started {
+        let (terminal, pipes, group, (program_id, proxy)) = match started {
             Ok(started) => started,
             Err(error) => {
                 let name = program.command.first().map_or("", String::as_str);
@@ -114,6 +141,7 @@ impl Guardian {
             terminal,
             pipes,
             group,
+            proxy,
             // Nobody could take over what was half said.
             survives: program.survives && !is_piped,
             program: program_id,
@@ -264,7 +292,11 @@ impl Guardian {
     }
 
     fn running(&self) -> Running {
-        Running { program: self.program, group: self.group.as_ref().map(|group| group.path().to_owned()) }
+        Running {
+            program: self.program,
+            group: self.group.as_ref().map(|group| group.path().to_owned()),
+            has_proxy: self.proxy.is_some(),
+        }
     }
 
     fn tell_started(&mut self) {
@@ -283,6 +315,7 @@ impl Guardian {
         let pipes = self.pipes.take();
         let mut descriptors: Vec<BorrowedFd<'_>> = pipes.iter().flat_map(Pipes::all).collect();
         descriptors.extend(self.terminal.as_ref().map(|terminal| terminal.master.as_fd()));
+        descriptors.extend(self.proxy.as_ref().map(AsFd::as_fd));
         let sent = self.connection.as_ref().map(|connection| send(connection, message, &descriptors));
         if sent.is_some_and(|sent| sent.is_err()) {
             self.connection = None;
@@ -326,22 +359,61 @@ fn told(connection: &UnixStream, received: &mut Received) -> io::Result<Option<T
     }
 }
 
-fn start(program: &Program, pipes: Option<ProgramEnds>) -> io::Result<ProcessId> {
+fn start(program: &Program, pipes: Option<ProgramEnds>) -> io::Result<(ProcessId, Option<TcpListener>)> {
     let (name, arguments) = program.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(name);
     command.args(arguments).env_clear();
     if program.terminal.is_none() && pipes.is_none() {
-        command.envs(OF_THE_PANE.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        // The pane's tmux is nothing to a sandbox.
+        let count = if program.sandbox.is_some() { 2 } else { OF_THE_PANE.len() };
+        command.envs(OF_THE_PANE.iter().take(count).filter_map(|name| Some((name, std::env::var_os(name)?))));
     }
+    let kept: Vec<RawFd> = pipes.iter().flat_map(ProgramEnds::numbers).collect();
     match pipes {
         Some(ProgramEnds { input, output, errors }) => command.stdin(input).stdout(output).stderr(errors),
         None => command.stdin(Stdio::inherit()),
     };
-    let child = command
+    command
         .envs(program.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(&program.directory)
-        .spawn()?;
-    Ok(ProcessId::of(child.id()).unwrap_or(ProcessId { pid: child.id(), start: 0 }))
+        .current_dir(&program.directory);
+    let (pid, proxy) = match &program.sandbox {
+        None => (command.spawn()?.id(), None),
+        Some(sandbox) => sandboxed(sandbox, &mut command, &kept)?,
+    };
+    Ok((ProcessId::of(pid).unwrap_or(ProcessId { pid, start: 0 }), proxy))
+}
+
+/// What to do where a sandbox can't be made.
+const WITHOUT_SANDBOX: &str = "allow user namespaces (sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, \
+                               kernel.unprivileged_userns_clone=1, or user.max_user_namespaces=10000), or run Comity in a virtual machine of its own \
+                               and leave out --sandbox";
+
+#[cfg(target_os = "linux")]
+fn sandboxed(
+    sandbox: &Sandbox,
+    command: &mut Command,
+    kept: &[RawFd],
+) -> io::Result<(u32, Option<TcpListener>)> {
+    let started = comity_confine::start_sandboxed(sandbox, command, kept);
+    let started = started.map_err(|problem| match problem.kind {
+        ProblemKind::Forbidden => io::Error::other(format!("{problem}; {WITHOUT_SANDBOX}")),
+        ProblemKind::Exhausted | ProblemKind::Failed | ProblemKind::HalfDone => io::Error::other(problem),
+    })?;
+    Ok((started.pid, Some(started.proxy)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sandboxed(_: &Sandbox, _: &mut Command, _: &[RawFd]) -> io::Result<(u32, Option<TcpListener>)> {
+    Err(io::Error::other(format!("a sandbox needs Linux; {WITHOUT_SANDBOX}")))
+}
+
+/// Lets a sandbox have the terminal of this pane for its own. The hangup that comes of that is none.
+fn leave_terminal(hangup: &UnixStream) -> io::Result<()> {
+    #[expect(unsafe_code, reason = "no library has TIOCNOTTY, which takes nothing")]
+    // SAFETY: standard input is open, and the call takes no argument.
+    let left = unsafe { libc::ioctl(0, libc::TIOCNOTTY as _) };
+    drain(hangup);
+    if left == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 fn exit_of(status: WaitStatus) -> Exit {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use comity_confine::Sandbox;
 use serde::{Deserialize, Serialize};
 
 /// Columns and rows of a terminal.
@@ -24,6 +25,9 @@ pub struct Program {
     pub terminal: Option<Size>,
     /// Goes on when the server ends, for the next one to take over.
     pub survives: bool,
+    /// What it sees of the machine, if it is not to see all of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sandbox: Option<Sandbox>,
 }
 
 /// How a program ended.

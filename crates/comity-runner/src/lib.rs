@@ -21,9 +21,12 @@ pub use acp::{
     AcpActivity, AcpAsk, AcpChange, AcpCost, AcpNews, AcpServer, AcpStart, AcpState, AcpToolCall, AcpTurnEnd,
     AcpUsage, AcpVariable, AcpWish,
 };
+pub use comity_confine::{PROXY_PORT, PathAccess, Sandbox, ShownPath};
 pub use detect::{Backend, Surroundings, detect};
 pub use launch::{Exit, Program, Size};
 pub use process_tree::{ProcessId, descendants};
-pub use runner::{Launch, LaunchPlace, Notify, Runner, RunnerError, RunnerEvent, RunnerOptions};
+pub use runner::{
+    Launch, LaunchPlace, Notify, ProxyListener, Runner, RunnerError, RunnerEvent, RunnerOptions,
+};
 pub use scrollback::Output;
 pub use tmux::{Pane, PaneCommand, Tmux, TmuxError, TmuxPlace};

@@ -1,7 +1,7 @@
 //! Pipes as a program's input and outputs, for one that speaks a protocol.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -27,6 +27,13 @@ pub(crate) fn make() -> io::Result<(Pipes, ProgramEnds)> {
     let (errors, to_errors) = pipe_with(PipeFlags::CLOEXEC)?;
     let ends = ProgramEnds { input: for_program, output: to_output, errors: to_errors };
     Ok((Pipes { input, output, errors }, ends))
+}
+
+impl ProgramEnds {
+    /// Their numbers, for who starts a program without the standard library.
+    pub(crate) fn numbers(&self) -> [RawFd; 3] {
+        [self.input.as_raw_fd(), self.output.as_raw_fd(), self.errors.as_raw_fd()]
+    }
 }
 
 impl Pipes {

@@ -61,6 +61,9 @@ pub(crate) struct Running {
     pub(crate) program: ProcessId,
     /// The control group with all that it started, where there is one.
     pub(crate) group: Option<PathBuf>,
+    /// Whether the listener of its proxy comes along, as the last one.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub(crate) has_proxy: bool,
 }
 
 /// Sends one message; descriptors may come along.
@@ -132,7 +135,7 @@ mod tests {
     fn a_descriptor_comes_along_and_lines_may_come_in_pieces() {
         let (one, other) = UnixStream::pair().unwrap();
         let file = tempfile::tempfile().unwrap();
-        let running = Running { program: ProcessId { pid: 7, start: 9 }, group: None };
+        let running = Running { program: ProcessId { pid: 7, start: 9 }, group: None, has_proxy: false };
         send(&one, &FromGuardian::Started(running), &[file.as_fd()]).unwrap();
         rustix::io::write(&one, b"{\"not_started\":").unwrap();
         let mut received = Received::default();

@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -59,6 +60,12 @@ pub struct Launch {
 /// What became of a program; each has exactly one `NotStarted` or `Ended`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RunnerEvent {
+    /// It is in a sandbox, which listens inside for what is to go through a proxy. It was started, or taken over, as the next
+    /// event says.
+    Sandboxed {
+        key: String,
+        proxy: ProxyListener,
+    },
     Started {
         key: String,
         program: ProcessId,
@@ -84,6 +91,18 @@ pub enum RunnerEvent {
         news: AcpNews,
     },
 }
+
+/// Where a sandbox listens.
+#[derive(Clone, Debug)]
+pub struct ProxyListener(pub Arc<TcpListener>);
+
+impl PartialEq for ProxyListener {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ProxyListener {}
 
 /// Hears of events, on the runner's thread.
 pub type Notify = Box<dyn Fn(RunnerEvent) + Send>;

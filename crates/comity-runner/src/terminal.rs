@@ -17,8 +17,9 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Makes one and lets this process and what it starts use it: as their terminal, and for input and output.
-    pub(crate) fn make(size: Size) -> io::Result<Self> {
+    /// Makes one and lets this process and what it starts use it: for input and output, and as their terminal, unless a
+    /// sandbox takes it for its own.
+    pub(crate) fn make(size: Size, is_for_sandbox: bool) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&master)?;
         unlockpt(&master)?;
@@ -27,7 +28,9 @@ impl Terminal {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let slave = ioctl_tiocgptpeer(&terminal.master, flags)?;
         rustix::process::setsid()?;
-        rustix::process::ioctl_tiocsctty(&slave)?;
+        if !is_for_sandbox {
+            rustix::process::ioctl_tiocsctty(&slave)?;
+        }
         dup2_stdin(&slave)?;
         dup2_stdout(&slave)?;
         dup2_stderr(&slave)?;

@@ -10,6 +10,8 @@ mod post;
 mod runs;
 mod tasks;
 
+pub(crate) use permissions::NETWORK;
+
 use comity_core::agents::{AgentAsk, Ending, Process, Profile};
 use comity_core::locks::{Hold, LockAsk, LockMode, Wanted};
 use comity_core::notices::NoticeAsk;

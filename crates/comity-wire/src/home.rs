@@ -4,6 +4,9 @@ use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The state directory as a sandbox of Comity's shows it: there is only the sandbox's own socket, and the server behind it is
+/// in no namespace of the sandbox.
+pub const SANDBOX_HOME: &str = "/run/comity";
 /// Longest socket path that every platform takes.
 const SOCKET_PATH_BYTES_MAX: usize = 100;
 

@@ -12,7 +12,7 @@ mod version;
 
 pub use client::{Client, ClientError};
 pub use frame::{FRAME_BYTES_MAX, Fault, InboxCount, PROTOCOL, Reply, Request};
-pub use home::{Home, HomeError, user_settings};
+pub use home::{Home, HomeError, SANDBOX_HOME, user_settings};
 pub use spin_wait::{SPIN_TIME, SpinBudget, Wait, spin_wait};
 pub use trust::listener_of;
 pub use version::version;

@@ -25,6 +25,7 @@ struct Case {
     calls: fn(&Place) -> Vec<Call>,
     /// Where its user's settings are.
     settings: &'static str,
+    sandbox: bool,
 }
 
 fn file(place: &Place, name: &str) -> String {
@@ -49,13 +50,20 @@ fn start(test: &str, case: &Case) -> Option<Started> {
     place.json(&["down"]);
     let model = Model::start((case.calls)(&place));
     let client = (case.set_up)(test, &place, &model)?;
-    place.set(&format!("[roles.maker]\nprompt = \"You make things.\"\nmode = \"{}\"\n", case.mode));
+    let mut settings = format!("[roles.maker]\nprompt = \"You make things.\"\nmode = \"{}\"\n", case.mode);
+    if case.sandbox {
+        let clients = std::env::var("COMITY_CLIENTS_DIR").expect("clients");
+        let own = place.dir().join(case.settings).display().to_string();
+        settings += &format!("[sandbox]\nallow = [\"127.0.0.1\"]\nread = [{clients:?}]\nwrite = [{own:?}]\n");
+    }
+    place.set(&settings);
     let bin = put_on_path(&place, case, &client);
     let before = contents(&place.dir().join(case.settings));
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let up = place.comity(&["up"]).env("PATH", path).output().expect("up");
     assert!(up.status.success(), "{up:?}");
-    place.json(&["spawn", "maker", "--name", "ann", "--agent", case.name, "--prompt", "go on"]);
+    let spawn = ["spawn", "maker", "--name", "ann", "--agent", case.name, "--prompt", "go on"];
+    place.json(&[&spawn[..], if case.sandbox { &["--sandbox"] } else { &[] }].concat());
     Some(Started { place, model, before })
 }
 
@@ -111,6 +119,10 @@ fn eventually_or(place: &Place, what: &str, is_so: impl FnMut() -> bool) {
 fn put_on_path(place: &Place, case: &Case, client: &Command) -> PathBuf {
     let bin = place.dir().join("clients");
     let mut script = String::from("#!/bin/sh\n");
+    if case.sandbox {
+        // The model is on this machine, and is to be reached by the proxy all the same.
+        script += "unset no_proxy NO_PROXY\n";
+    }
     let is_own = |name: &str| !name.starts_with("COMITY") && !["PATH", "HOME"].contains(&name);
     for (name, value) in client.get_envs() {
         if let (Some(name), Some(value)) = (name.to_str(), value.and_then(|value| value.to_str()))
@@ -158,12 +170,20 @@ fn claude() -> Case {
             vec![Call::new("mcp__comity__lock", lock()), write("src/a.rs"), write("src/free.rs")]
         },
         settings: "claude",
+        sandbox: false,
     }
 }
 
 #[test]
 fn claude_code_is_started_with_tools_and_guard() {
     check("claude_code_is_started_with_tools_and_guard", &claude());
+}
+
+#[test]
+fn claude_code_works_in_a_sandbox_and_reaches_its_model_by_the_proxy() {
+    let test = "claude_code_works_in_a_sandbox_and_reaches_its_model_by_the_proxy";
+    let case = Case { sandbox: true, ..claude() };
+    check(test, &case);
 }
 
 #[test]
@@ -201,6 +221,7 @@ fn codex_is_started_with_tools_and_guard() {
             std::iter::once(Call::new("exec_command", lock)).chain(patches).collect()
         },
         settings: "codex",
+        sandbox: false,
     };
     check("codex_is_started_with_tools_and_guard", &case);
 }
@@ -218,6 +239,7 @@ fn gemini_cli_is_started_with_tools_and_guard() {
             vec![Call::new("mcp_comity_lock", lock()), write("src/a.rs"), write("src/free.rs")]
         },
         settings: ".gemini",
+        sandbox: false,
     };
     check("gemini_cli_is_started_with_tools_and_guard", &case);
 }
@@ -235,6 +257,7 @@ fn opencode_is_started_with_tools_and_guard() {
             vec![Call::new("comity_lock", lock()), write("src/a.rs"), write("src/free.rs")]
         },
         settings: ".config",
+        sandbox: false,
     };
     check("opencode_is_started_with_tools_and_guard", &case);
 }
@@ -254,6 +277,7 @@ fn copilot_cli_is_started_with_tools_and_guard() {
             vec![Call::new("comity-lock", lock()), Call::new("edit", edit), create("src/free.rs")]
         },
         settings: ".copilot",
+        sandbox: false,
     };
     check("copilot_cli_is_started_with_tools_and_guard", &case);
 }

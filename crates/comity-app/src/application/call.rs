@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use comity_core::next_call::NextCall;
+use comity_core::runs::is_sandboxed;
 use comity_core::{Key, Principal, Refusal};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -112,6 +113,12 @@ impl Application {
         let may_come_in = entry.lets_in.is_some() && caller.way_in() == entry.lets_in;
         if caller.who == Principal::Nobody && entry.effect != Effect::Reads && !may_come_in {
             return Err(caller.unproven());
+        }
+        if entry.audience == Audience::Browsing && is_sandboxed(&self.engine().world(), caller.who) {
+            return Err(Refusal::NotAllowed {
+                problem: "the shared browser is outside of your sandbox".into(),
+                hint: "fetch pages with a program in your sandbox, such as curl".into(),
+            });
         }
         if entry.writes_files && self.is_planning(caller.who) {
             let problem = "you are in plan mode, and this changes files or branches".into();

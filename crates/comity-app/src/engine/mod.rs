@@ -263,6 +263,10 @@ impl Engine {
         asks: Vec<Ask>,
         key: Option<Key>,
     ) -> Result<Vec<Event>, Failed> {
+        self.ask_by(|reply_to| self.submit(Job { who: who.into(), asks, key, reply_to }))
+    }
+
+    fn ask_by(&self, submit: impl FnOnce(Box<dyn ReplyTo>)) -> Result<Vec<Event>, Failed> {
         struct SendEvents(std::sync::mpsc::SyncSender<Result<Vec<Event>, Failed>>);
         impl ReplyTo for SendEvents {
             fn answer(self: Box<Self>, answer: JobAnswer<'_>) {
@@ -275,9 +279,21 @@ impl Engine {
             }
         }
         let (sender, answer) = std::sync::mpsc::sync_channel(1);
-        self.submit(Job { who: who.into(), asks, key, reply_to: Box::new(SendEvents(sender)) });
+        submit(Box::new(SendEvents(sender)));
         self.run_pending();
         answer.recv().unwrap_or_else(|_| Err(Failed::Fault("the engine stopped".into())))
+    }
+
+    /// Submits once something is so, or the time is up, and waits for the answer.
+    pub fn ask_when(
+        &self,
+        who: impl Into<comity_core::Asker>,
+        ask: Ask,
+        when: When,
+    ) -> Result<Vec<Event>, Failed> {
+        self.ask_by(|reply_to| {
+            self.submit_when(Job { who: who.into(), asks: vec![ask], key: None, reply_to }, when);
+        })
     }
 
     /// Does something short while nobody writes.

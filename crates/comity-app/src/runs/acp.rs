@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use comity_core::agents::{AgentAsk, Life};
 use comity_core::permissions::{PermissionAsk, RequestState};
-use comity_core::runs::RunAsk;
+use comity_core::runs::{RunAsk, is_sandboxed};
 use comity_core::{AgentId, Ask, ContentHash, Principal, calls};
 use comity_runner::{AcpAsk, AcpNews, AcpWish, Runner};
 use serde_json::{Value, json};
@@ -108,6 +108,11 @@ pub(super) fn gone(app: &Application, agent: AgentId) {
 
 fn asked(app: &Application, agent: AgentId, ask: u64, wish: AcpWish) {
     let Some(cwd) = directory(app, agent) else { return };
+    if is_sandboxed(&app.engine().world(), Principal::Agent(agent))
+        && matches!(wish, AcpWish::Read { .. } | AcpWish::Write { .. })
+    {
+        return refuse(app, agent, ask, "you are in a sandbox: read and write files yourself");
+    }
     match wish {
         // What it may read by itself it may have read.
         AcpWish::Read { .. } => grant(app, agent, ask),

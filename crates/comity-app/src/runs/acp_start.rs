@@ -6,7 +6,7 @@ use comity_core::roles::Mode;
 use comity_core::runs::AgentRun;
 use comity_runner::{AcpServer, AcpStart, AcpVariable};
 
-use super::launch::model_of;
+use super::launch::{home_of, model_of};
 use super::prompt::FirstPrompt;
 use crate::application::Application;
 use crate::tokens::Token;
@@ -45,7 +45,7 @@ pub(super) fn start(
         args: vec!["mcp".into()],
         env: vec![
             variable("COMITY_TOKEN", token.reveal().into()),
-            variable("COMITY_HOME", app.home().display().to_string()),
+            variable("COMITY_HOME", home_of(app, run)),
         ],
     };
     let world = app.engine().world();
@@ -56,6 +56,7 @@ pub(super) fn start(
         resume_prompt: Some(GO_ON.to_owned()),
         modes: modes(mode_of(&world, agent)).iter().map(|mode| (*mode).to_owned()).collect(),
         model: model_of(&world, run),
+        sandbox: run.spec.sandbox,
     })
 }
 

@@ -14,6 +14,7 @@ use comity_runner::{Program, Size};
 use super::acp_start;
 use super::clients::{self, ClientStart};
 use super::prompt::FirstPrompt;
+use super::{sandbox, sandbox_doors};
 use crate::application::Application;
 use crate::tokens::Token;
 
@@ -58,7 +59,13 @@ pub(super) fn program(
         }
         RunBackend::Tmux | RunBackend::Acp => None,
     };
-    Ok(Program { command, environment, directory, terminal, survives: spec.survives })
+    let mut program =
+        Program { command, environment, directory, terminal, survives: spec.survives, sandbox: None };
+    if spec.sandbox {
+        sandbox::enter(app, run, agent, self::directory(app, agent), &mut program)?;
+        sandbox_doors::listen(app, run.id, agent)?;
+    }
+    Ok(program)
 }
 
 /// Removes what was made for an agent.
@@ -95,6 +102,14 @@ fn with_own_programs(path: OsString) -> OsString {
     std::env::join_paths(directories).unwrap_or(path)
 }
 
+/// Where a program finds the server.
+pub(super) fn home_of(app: &Application, run: &AgentRun) -> String {
+    match run.spec.sandbox {
+        true => sandbox::SANDBOX_HOME.into(),
+        false => app.home().display().to_string(),
+    }
+}
+
 /// The model that was asked for, or else its role's.
 pub(super) fn model_of(world: &World, run: &AgentRun) -> Option<String> {
     let role = run.spec.role.as_deref().and_then(|role| world.roles.get(role));
@@ -117,7 +132,7 @@ fn start_of(
         hook: beside("comity-hook"),
         comity: own.display().to_string(),
         bash_env: bash_env.display().to_string(),
-        home: Some(app.home().display().to_string()),
+        home: Some(home_of(app, run)),
     };
     fs::DirBuilder::new()
         .recursive(true)

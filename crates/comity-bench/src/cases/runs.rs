@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use comity_runner::{
-    Launch, LaunchPlace, PaneCommand, Program, Runner, RunnerOptions, Size, Tmux, TmuxPlace,
+    Launch, LaunchPlace, PaneCommand, PathAccess, Program, Runner, RunnerOptions, Sandbox, ShownPath, Size,
+    Tmux, TmuxPlace,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
@@ -46,6 +47,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     plain(bench)?;
+    sandboxed(bench)?;
     panes(bench)?;
     killed(bench)?;
     writers(bench)
@@ -67,6 +69,7 @@ fn program(script: &str) -> Program {
         directory: PathBuf::from("/"),
         terminal: Some(Size { columns: 120, rows: 40 }),
         survives: false,
+        sandbox: None,
     }
 }
 
@@ -92,6 +95,48 @@ fn plain(bench: &mut Bench) -> Result<(), String> {
         goal: Some(Goal::AtMost(1.5)),
     };
     bench.compare(what, || in_turns(samples, 1, || timed(bare), &mut ours))?;
+    runner.stop();
+    Ok(())
+}
+
+/// The same in a sandbox with about as many mounts as an agent's, and what that adds.
+fn sandboxed(bench: &mut Bench) -> Result<(), String> {
+    let name = "start in a sandbox, to one without";
+    let dirs = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt"].map(PathBuf::from).into_iter();
+    let dirs = dirs.filter(|path| path.symlink_metadata().is_ok_and(|it| it.is_dir()));
+    let read = dirs.map(|path| ShownPath { path, access: PathAccess::Read });
+    let made = |name: String, access: fn(PathBuf) -> PathAccess| -> Result<ShownPath, String> {
+        let path = bench.stage.dir().join(name);
+        std::fs::create_dir_all(&path).map_err(|error| error.to_string())?;
+        Ok(ShownPath { access: access(path.with_extension("changes")), path })
+    };
+    let copied = |changes| PathAccess::Copied { changes };
+    let written = (0..6).map(|at| made(format!("written{at}"), |_| PathAccess::Write));
+    let own: Vec<ShownPath> =
+        written.chain((0..5).map(|at| made(format!("copied{at}"), copied))).collect::<Result<_, _>>()?;
+    let sandbox = Sandbox { shown: read.chain(own).collect(), ..Sandbox::default() };
+    let runner = runner(&bench.stage, "runs-sandboxed")?;
+    let samples = bench.scaled(SPAWNS / 3);
+    let mut count = 0;
+    let mut start = |sandbox: Option<&Sandbox>| {
+        count += 1;
+        let key = format!("run{count}");
+        let program = Program { sandbox: sandbox.cloned(), ..program("printf x") };
+        let launch = Launch { key: key.clone(), program, place: LaunchPlace::Process };
+        let begun = Instant::now();
+        runner.launch(vec![launch]).map_err(|error| error.to_string())?;
+        let output = runner.wait_for_output(&key, 0, PATIENCE).map_err(|error| error.to_string())?;
+        match output.bytes.is_empty() {
+            true => Err("it wrote nothing: are user namespaces allowed here?".to_owned()),
+            false => Ok(begun.elapsed().as_nanos() as f64),
+        }
+    };
+    let mut added = Vec::new();
+    for _ in 0..samples {
+        let without = start(None)?;
+        added.push((start(Some(&sandbox))? - without).max(0.0));
+    }
+    bench.measured(name, Unit::Nanoseconds, &added, Some(Goal::AtMost(15e6)));
     runner.stop();
     Ok(())
 }

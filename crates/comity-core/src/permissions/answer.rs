@@ -121,6 +121,7 @@ fn rule(
 fn allows(pattern: &Pattern, call: &ToolCall) -> bool {
     match pattern {
         Pattern::Command(_) => pattern.allows_command(call),
+        Pattern::Host(_) => pattern.allows_host(call),
         Pattern::Files(_) | Pattern::Absolute(_) => allow_files(std::iter::once(pattern), call),
     }
 }
@@ -133,6 +134,7 @@ fn exactly(call: &ToolCall) -> Result<Option<Pattern>, Refusal> {
     let is_plain = |word: &str| !word.contains(['*', ' ', '\t', '\n']) && !word.contains(crate::redact::MARK);
     match call.class {
         ToolClass::Other => Ok(None),
+        ToolClass::Network => call.host.clone().map(Pattern::Host).map(Some).ok_or_else(cannot),
         ToolClass::Shell => {
             let single = call.commands.as_ref().and_then(|commands| commands.single.as_ref());
             let words = single.filter(|words| words.iter().all(|word| is_plain(word))).ok_or_else(cannot)?;

@@ -1,6 +1,6 @@
 //! Who may decide about whom. What an agent does not have it cannot hand to an agent that it starts.
 
-use super::call::ToolCall;
+use super::call::{ToolCall, ToolClass};
 use super::modes::mode_of;
 use super::verdict::{Judgement, judge};
 use crate::ids::{AgentId, Principal};
@@ -30,6 +30,9 @@ pub fn answerer_of(world: &World, agent: AgentId) -> Principal {
 /// Who answers one request: as for all of the agent's, unless the agent that started it may do that itself without asking.
 /// Nobody hands on more than it has.
 pub(super) fn answerer_of_call(world: &World, asker: AgentId, call: &ToolCall) -> Principal {
+    if call.class == ToolClass::Network {
+        return Principal::Human;
+    }
     started_it(world, asker, |parent| may_itself(world, parent, call))
         .unwrap_or_else(|| answerer_of(world, asker))
 }
@@ -59,6 +62,11 @@ pub(super) fn may_answer_call(
     asker: AgentId,
     call: &ToolCall,
 ) -> Result<(), Refusal> {
+    // An agent could let another one reach what it may not reach itself.
+    if call.class == ToolClass::Network && who != Principal::Human {
+        let problem = "only a person lets a sandboxed agent reach a host".into();
+        return Err(Refusal::NotAllowed { problem, hint: "ask the human".into() });
+    }
     match started_it(world, asker, |parent| may_itself(world, parent, call)) {
         Some(parent) if parent == who => Ok(()),
         _ => may_answer(world, who, asker),

@@ -39,6 +39,9 @@ pub struct ToolCall {
     pub commands: Option<Commands>,
     /// Whether it was proven to change nothing.
     pub reads_only: bool,
+    /// The host that a sandboxed program wants to reach, by its name or address in lower case.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<Box<str>>,
 }
 
 /// A file, a directory or a glob in a project.
@@ -58,6 +61,8 @@ pub enum ToolClass {
     /// It changes files that it names.
     Edit,
     Read,
+    /// It connects out of a sandbox to a host. Only you decide about those, whatever the agent's mode is.
+    Network,
     Other,
 }
 
@@ -104,7 +109,7 @@ impl ToolCall {
     pub(super) fn files(&self) -> &[ProjectFile] {
         match self.class {
             ToolClass::Read => &self.reads,
-            ToolClass::Shell | ToolClass::Edit | ToolClass::Other => &self.writes,
+            ToolClass::Shell | ToolClass::Edit | ToolClass::Network | ToolClass::Other => &self.writes,
         }
     }
 

@@ -43,7 +43,7 @@ pub(crate) use feature::FOLLOW_UP;
 pub use invariants::check;
 pub use modes::mode_of;
 pub(crate) use modes::mode_of_role;
-pub use pattern::{Match, Pattern};
+pub use pattern::{Match, Pattern, host_is_let, host_matches, host_rule};
 pub use plans::{PlanAnswer, PlanState, SubmittedPlan};
 pub use refusal::CallDenied;
 pub use request::{AnswerDelivery, PermissionRequest, RequestState, is_answered, standing};
@@ -51,7 +51,7 @@ pub(crate) use request::{needs, waiting_for};
 pub use rules::{Rule, RuleEffect, RuleId, RuleScope, applies};
 pub(crate) use table::PermissionFacts;
 pub use table::Permissions;
-pub use verdict::{AllowedBy, Judgement, judge};
+pub use verdict::{AllowedBy, Judgement, asks_first, judge};
 
 /// The number of a request or a plan; it only ever grows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! What a rule is about: files, or commands.
+//! What a rule is about: files, commands, or hosts.
 //!
 //! A rule that allows is read narrowly, one that forbids widely. To allow, the command must be this one, plainly, alone. To
 //! forbid, it is enough that one command of a line is this one, or might be.
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::{Commands, ProjectFile, ToolCall, ToolClass};
 use crate::ids::ProjectId;
-use crate::limits::PATTERN_BYTES_MAX;
+use crate::limits::{HOST_BYTES_MAX, PATTERN_BYTES_MAX};
 use crate::paths::{CaseRule, PathPattern, covers, overlaps};
 use crate::refusal::Refusal;
 
@@ -20,6 +20,8 @@ pub enum Pattern {
     Absolute(PathPattern),
     /// The first words of a command. `*` stands for any characters of a word, and as the last one for any further words.
     Command(Vec<Box<str>>),
+    /// A host; `*.example.com` stands for all below that name, and `*` for all.
+    Host(Box<str>),
 }
 
 /// Whether a rule that forbids is about a call.
@@ -61,6 +63,7 @@ impl Pattern {
                 "it is not known which repository it is about",
                 "go to the repository, or give an absolute path",
             )),
+            (ToolClass::Network, _, _) => host_rule(text).map(Pattern::Host),
             (ToolClass::Other, _, _) => Err(Refusal::bad_pattern(
                 text,
                 "a pattern is for tools that edit or read files, or run commands",
@@ -76,11 +79,15 @@ impl Pattern {
         single.is_some_and(|words| allows(pattern, words))
     }
 
+    pub(super) fn allows_host(&self, call: &ToolCall) -> bool {
+        matches!((self, &call.host), (Pattern::Host(rule), Some(host)) if host_is_let(rule, host))
+    }
+
     /// Whether a rule with this pattern that is about tools of this kind forbids a call.
     pub(super) fn forbids(&self, class: ToolClass, call: &ToolCall) -> Match {
         let files = match class {
             ToolClass::Read => &call.reads,
-            ToolClass::Shell | ToolClass::Edit | ToolClass::Other => &call.writes,
+            ToolClass::Shell | ToolClass::Edit | ToolClass::Network | ToolClass::Other => &call.writes,
         };
         // Of a tool that nobody has told us about, whatever may be a path is among what it writes.
         let is_told = call.is_all || class == ToolClass::Read || call.class == ToolClass::Other;
@@ -97,6 +104,10 @@ impl Pattern {
             Pattern::Command(pattern) => {
                 call.commands.as_ref().map_or(Match::No, |commands| forbids(pattern, commands))
             }
+            Pattern::Host(rule) => match call.host.as_deref().is_some_and(|host| host_matches(rule, host)) {
+                true => Match::Yes,
+                false => Match::No,
+            },
         }
     }
 
@@ -106,8 +117,42 @@ impl Pattern {
             Pattern::Files(file) => file.path.readable(),
             Pattern::Absolute(path) => format!("/{}", path.readable()),
             Pattern::Command(words) => words.join(" "),
+            Pattern::Host(host) => host.to_string(),
         }
     }
+}
+
+/// A rule about hosts as it is kept: in lower case, without a dot at the end.
+pub fn host_rule(text: &str) -> Result<Box<str>, Refusal> {
+    let rule = text.trim().to_ascii_lowercase();
+    let rule = rule.strip_suffix('.').filter(|name| *name != "*").unwrap_or(&rule);
+    let name = rule.strip_prefix("*.").unwrap_or(rule);
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.len() <= HOST_BYTES_MAX
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte))
+    };
+    match rule == "*" || is_name(name) {
+        true => Ok(rule.into()),
+        false => Err(Refusal::bad_pattern(
+            text,
+            "it is not a host",
+            "write it like: example.com, or *.example.com for all below it, without a scheme, a port and a path",
+        )),
+    }
+}
+
+/// Whether a host is meant by a rule about hosts.
+pub fn host_matches(rule: &str, host: &str) -> bool {
+    match rule.strip_prefix("*.") {
+        Some(above) => host.strip_suffix(above).is_some_and(|below| below.len() > 1 && below.ends_with('.')),
+        None => rule == "*" || rule == host,
+    }
+}
+
+/// Whether a rule that allows hosts allows this one. A wildcard means names: an address may be this machine's.
+pub fn host_is_let(rule: &str, host: &str) -> bool {
+    host_matches(rule, host) && (!rule.starts_with('*') || host.parse::<std::net::IpAddr>().is_err())
 }
 
 /// Whether all files of a call are within these patterns, taken together.
@@ -115,13 +160,13 @@ pub(super) fn allow_files<'a>(patterns: impl Iterator<Item = &'a Pattern> + Clon
     let is_within = |file: &ProjectFile| {
         patterns.clone().any(|pattern| match pattern {
             Pattern::Files(own) => own.project == file.project && covers(&own.path, &file.path),
-            Pattern::Absolute(_) | Pattern::Command(_) => false,
+            Pattern::Absolute(_) | Pattern::Command(_) | Pattern::Host(_) => false,
         })
     };
     let is_outside_within = |path: &PathPattern| {
         patterns.clone().any(|pattern| match pattern {
             Pattern::Absolute(own) => covers(own, path),
-            Pattern::Files(_) | Pattern::Command(_) => false,
+            Pattern::Files(_) | Pattern::Command(_) | Pattern::Host(_) => false,
         })
     };
     let files = call.files();

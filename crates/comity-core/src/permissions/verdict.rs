@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::authority::{may_answer_call, may_answer_plan};
-use super::call::ToolCall;
+use super::call::{ToolCall, ToolClass};
 use super::event::PermissionEvent;
 use super::modes::mode_of;
-use super::pattern::{Match, allow_files};
+use super::pattern::{Match, Pattern, allow_files};
 use super::plans::PlanState;
 use super::request::RequestState;
 use super::rules::{Rule, RuleEffect, RuleId, applies};
@@ -49,6 +49,9 @@ pub fn judge(world: &World, agent: AgentId, call: &ToolCall) -> Judgement {
         let reason = format!("a rule of {} says no: {rule} (rule {})", world.name_of(rule.owner), rule.id);
         return Judgement::Denied { reason: reason.into() };
     }
+    if call.class == ToolClass::Network {
+        return judge_host(&mine, call);
+    }
     let mode = mode_of(world, agent);
     // Whoever only plans changes nothing, whatever the rules allow to those who act.
     if mode == Mode::Plan && !call.reads_only {
@@ -70,6 +73,28 @@ pub fn judge(world: &World, agent: AgentId, call: &ToolCall) -> Judgement {
         Mode::AcceptEdits if call.is_plain_edit() => Judgement::Allowed(AllowedBy::Mode(mode)),
         Mode::Plan | Mode::Ask | Mode::AcceptEdits => Judgement::Escalated,
     }
+}
+
+/// Whether a rule wants somebody to be asked about a call, whatever else allows it.
+pub fn asks_first(world: &World, agent: AgentId, call: &ToolCall) -> bool {
+    let asks = |rule: &Rule| rule.effect == RuleEffect::Ask && applies(world, rule, agent);
+    world.permissions.rules().any(|rule| asks(rule) && rule.forbids(call) == Match::Yes)
+}
+
+/// A host is allowed by a rule of yours alone: a mode says what an agent may do here, and not with whom it may talk.
+fn judge_host(rules: &[&Rule], call: &ToolCall) -> Judgement {
+    if rules.iter().any(|rule| rule.effect == RuleEffect::Ask && rule.forbids(call) == Match::Yes) {
+        return Judgement::Escalated;
+    }
+    let all = Pattern::Host("*".into());
+    let allows = |rule: &&&Rule| {
+        rule.effect == RuleEffect::Allow
+            && rule.owner == Principal::Human
+            && rule.tool == call.tool
+            && rule.pattern.as_ref().unwrap_or(&all).allows_host(call)
+    };
+    let rule = rules.iter().find(allows);
+    rule.map_or(Judgement::Escalated, |rule| Judgement::Allowed(AllowedBy::Rule(rule.id)))
 }
 
 /// The rule that allows the call; several may be needed for several files, then one of them.

@@ -43,6 +43,7 @@ pub(super) fn want(world: &World, asker: &Asker, spec: &RunSpec) -> Result<Vec<E
 pub(super) fn check_wanted(world: &World, asker: &Asker, spec: &RunSpec) -> Result<(), Refusal> {
     may(world, asker.who, Right::StartAgents)?;
     check_spec(spec)?;
+    team::check_place(world, asker.who, spec)?;
     spec.role.as_deref().map_or(Ok(()), |role| world.roles.must_know(role))?;
     agents::check_agent_name(world, &spec.name)?;
     if let Some(run) = world.runs.active().find(|run| run.spec.name == spec.name) {

@@ -104,6 +104,7 @@ fn wanted(world: &World, staffing: &Staffing) -> Vec<Event> {
             plan: false,
             survives: false,
             text_commands: false,
+            sandbox: false,
             worktree: false,
             leader: None,
             staffed: true,

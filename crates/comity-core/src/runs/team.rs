@@ -28,8 +28,9 @@ pub(super) fn want(
     }
     agents::check_limit_with(world, world.runs.awaited() + workers.len())?;
     let first = RunId(world.runs.last.0 + 1);
+    let of_workers = |spec| led_by_run_of(world, asker.who, spec);
+    let led = workers.iter().map(|spec| RunSpec { leader: Some(first), ..of_workers(spec) });
     let leader = led_by_run_of(world, asker.who, leader);
-    let led = workers.iter().map(|spec| RunSpec { leader: Some(first), ..spec.clone() });
     let all = std::iter::once(leader).chain(led).zip(first.0..);
     Ok(all
         .map(|(spec, run)| Event::Run(RunEvent::Wanted { run: RunId(run), spec: Box::new(spec) }))
@@ -39,7 +40,46 @@ pub(super) fn want(
 /// What an agent that Comity has started wants is led by its run: it comes back with that.
 pub(super) fn led_by_run_of(world: &World, who: Principal, spec: &RunSpec) -> RunSpec {
     let run = who.agent().and_then(|agent| world.runs.of(agent));
-    RunSpec { leader: run.map(|run| run.id), ..spec.clone() }
+    let (leader, is_sandboxed) = (run.map(|run| run.id), is_sandboxed(world, who));
+    let has_worktree = is_sandboxed && run.is_none_or(|run| run.spec.worktree);
+    let own = run.filter(|_| is_sandboxed);
+    RunSpec {
+        leader,
+        cwd: own.map_or_else(|| spec.cwd.clone(), |own| own.spec.cwd.clone()),
+        sandbox: spec.sandbox || is_sandboxed,
+        worktree: spec.worktree || has_worktree,
+        ..spec.clone()
+    }
+}
+
+/// Whether somebody is in a sandbox, or was brought by who is: nobody starts what sees more than itself.
+pub fn is_sandboxed(world: &World, who: Principal) -> bool {
+    let mut at = who.agent();
+    for _ in 0..=world.agents.len() {
+        let Some(agent) = at else { break };
+        if world
+            .runs
+            .iter()
+            .any(|run| run.spec.sandbox && (run.agent() == Some(agent) || run.last == Some(agent)))
+        {
+            return true;
+        }
+        at = world.agents.get(agent).and_then(|agent| agent.profile.parent);
+    }
+    false
+}
+
+/// What who is in a sandbox may not start: something that works elsewhere.
+pub(super) fn check_place(world: &World, who: Principal, spec: &RunSpec) -> Result<(), Refusal> {
+    let own = who.agent().and_then(|agent| world.runs.of(agent)).and_then(|run| run.spec.project);
+    match is_sandboxed(world, who) && (spec.project.is_none() || spec.project != own) {
+        true => Err(Refusal::NotAllowed {
+            problem: "you are in a sandbox, and can start agents only in the repository that you work in"
+                .into(),
+            hint: "start it from there, or ask the human".into(),
+        }),
+        false => Ok(()),
+    }
 }
 
 /// Who decides what becomes of a run that was given up.

@@ -15,6 +15,7 @@ mod limits;
 mod locks;
 mod mail;
 mod moves;
+mod network;
 mod new_places;
 mod orphans;
 mod paths;

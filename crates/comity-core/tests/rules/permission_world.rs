@@ -207,6 +207,7 @@ pub(crate) fn class_of(tool: &str) -> ToolClass {
         "Bash" | "shell" => ToolClass::Shell,
         "Write" | "Edit" => ToolClass::Edit,
         "Read" => ToolClass::Read,
+        "Network" => ToolClass::Network,
         _ => ToolClass::Other,
     }
 }
@@ -217,6 +218,7 @@ pub(crate) fn base(tool: &str, input: &str) -> ToolCall {
         hash[at % 32] = hash[at % 32].wrapping_mul(31) ^ byte;
     }
     ToolCall {
+        host: None,
         tool: tool.into(),
         class: class_of(tool),
         hash: ContentHash(hash),
@@ -272,4 +274,9 @@ impl PermissionWorld {
         self.log.iter().for_each(|record| again.apply(record));
         assert_eq!(Snapshot::of(&again), Snapshot::of(&self.world), "the log folds to the same world");
     }
+}
+
+/// A sandboxed program wants to reach a host.
+pub(crate) fn reach(host: &str) -> ToolCall {
+    ToolCall { class: ToolClass::Network, host: Some(host.into()), ..base("Network", host) }
 }

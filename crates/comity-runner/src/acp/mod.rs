@@ -32,6 +32,8 @@ pub struct AcpStart {
     pub modes: Vec<String>,
     /// The model to use, if it offers that.
     pub model: Option<String>,
+    /// It is in a sandbox: it is not offered to have its files written from outside.
+    pub sandbox: bool,
 }
 
 /// What became of a session, and what its agent asks.

@@ -99,7 +99,7 @@ impl AcpSession {
             heard: Instant::now(),
             is_ending: false,
         };
-        let fs = FileCapabilities { read_text_file: false, write_text_file: true };
+        let fs = FileCapabilities { read_text_file: false, write_text_file: !session.start.sandbox };
         let client_info = ClientName { name: "comity", title: "Comity", version: env!("CARGO_PKG_VERSION") };
         let client_capabilities = ClientCapabilities { fs, terminal: false };
         let hello = Initialize { protocol_version: PROTOCOL, client_capabilities, client_info };

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
+        [probe] if probe == "--probe" => comity_runner::guardian::probe(),
         [socket, key] => comity_runner::guardian::run(Path::new(socket), key),
         _ => {
             eprintln!("comity-guardian is started by the Comity server: comity-guardian SOCKET KEY");

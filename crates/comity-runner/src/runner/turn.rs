@@ -12,7 +12,7 @@ use rustix::net::sockopt::socket_peercred;
 
 use super::acp_run::Pipe;
 use super::run::{Run, Stage};
-use super::{CONNECT_WAIT, Notify, RunnerEvent, State, locked};
+use super::{CONNECT_WAIT, Notify, ProxyListener, RunnerEvent, State, locked};
 use crate::launch::Exit;
 use crate::process_tree::ProcessId;
 use crate::protocol::{FromGuardian, Received, Running, ToGuardian, send};
@@ -220,6 +220,7 @@ fn met(
             if let Stage::Away { program, .. } = run.stage
                 && program == running.program
             {
+                sandboxed(&key, &running, &mut received, events);
                 run.terminal = terminal_of(&mut received);
                 (run.stage, run.connection, run.received) =
                     (Stage::Running(running), Some(connection), received);
@@ -239,6 +240,7 @@ fn heard(key: &str, run: &mut Run, events: &mut Vec<RunnerEvent>) -> bool {
     loop {
         match run.received.next() {
             Ok(Some(FromGuardian::Started(running))) => {
+                sandboxed(key, &running, &mut run.received, events);
                 match &mut run.acp {
                     Some(acp) => acp.connect(&mut run.received),
                     None => run.terminal = terminal_of(&mut run.received),
@@ -320,6 +322,15 @@ fn read_terminal(run: &mut Run) -> bool {
             false
         }
     }
+}
+
+/// Tells where a sandbox listens, if it is one.
+fn sandboxed(key: &str, running: &Running, received: &mut Received, events: &mut Vec<RunnerEvent>) {
+    let listener = running.has_proxy.then(|| received.descriptors.pop_back()).flatten();
+    events.extend(listener.map(|listener| {
+        let proxy = ProxyListener(Arc::new(listener.into()));
+        RunnerEvent::Sandboxed { key: key.to_owned(), proxy }
+    }));
 }
 
 /// The terminal that a guardian has sent along.

@@ -98,6 +98,7 @@ pub(crate) fn launch(dir: &Path, key: &str, script: &str) -> Launch {
         directory: dir.to_owned(),
         terminal: Some(Size { columns: 100, rows: 30 }),
         survives: false,
+        sandbox: None,
     };
     Launch { key: key.to_owned(), program, place: LaunchPlace::Process }
 }

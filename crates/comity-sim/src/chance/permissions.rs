@@ -11,6 +11,9 @@ use super::Scene;
 
 /// The commands that are asked for; the first only looks.
 const COMMANDS: [&str; 4] = ["ls", "make", "make install", "cargo publish"];
+/// What a wish to reach a host is known by, behind the commands.
+pub(crate) const NETWORK: u8 = COMMANDS.len() as u8;
+const HOST: &str = "example.com";
 
 impl Scene<'_> {
     pub(super) fn permission(&mut self, agent: AgentId, who: Principal) -> Ask {
@@ -33,6 +36,11 @@ impl Scene<'_> {
                     .rng
                     .pick(&[RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny])
                     .unwrap_or(&RuleEffect::Deny);
+                if self.rng.happens(20) {
+                    let pattern = Some(Pattern::Host(HOST.into()));
+                    let (tool, class) = ("Network".into(), ToolClass::Network);
+                    return Ask::Permission(PermissionAsk::AddRule { scope, effect, tool, class, pattern });
+                }
                 let words =
                     COMMANDS[1 + self.rng.below(COMMANDS.len() - 1)].split(' ').map(Into::into).collect();
                 let pattern = Some(Pattern::Command(words));
@@ -100,7 +108,8 @@ impl Scene<'_> {
             3 => Answer::Allow { kept: Some(KeptAnswer { for_team: self.rng.happens(40), pattern: None }) },
             _ => Answer::Allow { kept: None },
         };
-        PermissionAsk::Answer { request, tool: "Bash".into(), hash, answer }
+        let tool = if hash.0[0] == NETWORK { "Network" } else { "Bash" };
+        PermissionAsk::Answer { request, tool: tool.into(), hash, answer }
     }
 
     fn request(&mut self) -> RequestId {
@@ -109,7 +118,7 @@ impl Scene<'_> {
     }
 
     fn call(&mut self) -> Box<ToolCall> {
-        let at = self.rng.below(COMMANDS.len());
+        let at = self.rng.below(COMMANDS.len() + 1);
         command(at)
     }
 
@@ -118,17 +127,18 @@ impl Scene<'_> {
         let own = self.oracle.permissions.open.values().filter(|open| Principal::Agent(open.asker) == who);
         let own: Vec<usize> = own.map(|open| usize::from(open.hash.0[0])).collect();
         match self.rng.pick(&own).copied().filter(|_| self.rng.happens(80)) {
-            Some(at) if at < COMMANDS.len() => command(at),
+            Some(at) if at <= COMMANDS.len() => command(at),
             Some(_) | None => self.call(),
         }
     }
 }
 
 fn command(at: usize) -> Box<ToolCall> {
-    let text = COMMANDS[at];
+    let Some(text) = COMMANDS.get(at).copied() else { return reach() };
     let words: Vec<Box<str>> = text.split(' ').map(Into::into).collect();
     let parts = vec![words.iter().cloned().map(Some).collect()];
     Box::new(ToolCall {
+        host: None,
         tool: "Bash".into(),
         class: ToolClass::Shell,
         hash: ContentHash([at as u8; 32]),
@@ -141,5 +151,21 @@ fn command(at: usize) -> Box<ToolCall> {
         is_all: true,
         commands: Some(Commands { single: Some(words), parts, is_all: true }),
         reads_only: at == 0,
+    })
+}
+
+/// A sandboxed program wants to connect to a host.
+fn reach() -> Box<ToolCall> {
+    let ls = command(0);
+    Box::new(ToolCall {
+        tool: "Network".into(),
+        class: ToolClass::Network,
+        hash: ContentHash([NETWORK; 32]),
+        input: HOST.into(),
+        summary: HOST.into(),
+        commands: None,
+        reads_only: false,
+        host: Some(HOST.into()),
+        ..*ls
     })
 }

@@ -9,6 +9,8 @@ use comity_core::permissions::{
 use comity_core::roles::Mode;
 use comity_core::{AgentId, ContentHash, Principal, Record, Timestamp, World};
 
+use crate::chance::NETWORK;
+
 use super::post::{Concerned, Urgency};
 use super::{Found, Oracle};
 
@@ -54,6 +56,9 @@ impl Oracle {
                 }
                 let twice =
                     self.permissions.open.values().any(|one| one.asker == *asker && one.hash == call.hash);
+                if call.host.is_some() && *to != Principal::Human {
+                    return Err(format!("request {request} is about a host, and an agent is asked"));
+                }
                 if twice || *to == Principal::Agent(*asker) {
                     return Err(format!("request {request} is asked twice, or of oneself"));
                 }
@@ -75,6 +80,13 @@ impl Oracle {
                 let is_late = now >= open.deadline;
                 open.allowed = Some(now.plus(*keep));
                 let (asker, hearing, to) = (open.asker, open.hearing, open.to);
+                if open.hash.0[0] == NETWORK
+                    && (who.agent().is_some() || matches!(ground, AllowedBy::Mode(_)))
+                {
+                    return Err(format!(
+                        "request {request} is about a host, and {who:?} allowed it by {ground:?}"
+                    ));
+                }
                 if is_late || *who != by || (*ground == AllowedBy::Answer) == (*who == Principal::System) {
                     return Err(format!("request {request} was allowed late, or by nobody"));
                 }
@@ -127,6 +139,9 @@ impl Oracle {
                 }
                 other => Err(format!("request {request} was used without an allow: {other:?}")),
             },
+            PermissionEvent::Passed { ground: AllowedBy::Mode(mode), hash, .. } if hash.0[0] == NETWORK => {
+                Err(format!("the mode {mode:?} let somebody reach a host"))
+            }
             PermissionEvent::Passed { ground, .. } => match ground {
                 AllowedBy::Rule(rule) if !self.permissions.rules.contains_key(rule) => {
                     Err(format!("rule {rule} allowed something, but is not there"))

@@ -18,6 +18,7 @@ pub(crate) struct ModelRun {
     task: Option<Box<str>>,
     leader: Option<RunId>,
     staffed: bool,
+    is_sandboxed: bool,
     wanted_at: Timestamp,
     /// The agents of its starts.
     agents: Vec<AgentId>,
@@ -73,14 +74,30 @@ impl Oracle {
                 if !may_want {
                     return Err(format!("{} may not have a program started", record.by));
                 }
+                // Whoever it is whose own program is in a sandbox.
+                let is_out = |own: &ModelRun| own.is_sandboxed && own.phase.agent() == record.by.agent();
+                if record.by.agent().is_some() && !spec.sandbox && self.runs.values().any(is_out) {
+                    return Err(format!("{} has a program started outside of its sandbox", record.by));
+                }
                 if spec.staffed {
                     self.check_staffing(spec, now)?;
                 }
                 let (name, by) = (spec.name.clone(), record.by);
                 let (phase, task) = (RunPhase::Due(now), spec.task.as_ref().map(|on| on.task.clone()));
                 let (leader, staffed, agents) = (spec.leader, spec.staffed, Vec::new());
-                let model =
-                    ModelRun { name, by, phase, crashes: 0, task, leader, staffed, wanted_at: now, agents };
+                let (crashes, wanted_at, is_sandboxed) = (0, now, spec.sandbox);
+                let model = ModelRun {
+                    name,
+                    by,
+                    phase,
+                    crashes,
+                    task,
+                    leader,
+                    staffed,
+                    is_sandboxed,
+                    wanted_at,
+                    agents,
+                };
                 self.runs.insert(*run, model);
                 Ok(())
             }

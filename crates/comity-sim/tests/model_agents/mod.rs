@@ -28,6 +28,7 @@ pub(crate) fn join(world: &mut World, number: u64, name: &str, by: Principal) {
 /// A command, told apart from others by its input.
 pub(crate) fn call(input: u8) -> Box<ToolCall> {
     Box::new(ToolCall {
+        host: None,
         tool: "Bash".into(),
         class: ToolClass::Shell,
         hash: ContentHash([input; 32]),

@@ -53,6 +53,22 @@ pub(super) fn look(home: &Home, policy: ConfinePolicy) -> Finding {
     }
 }
 
+/// Whether agents can be started with `--sandbox`.
+pub(super) fn look_at_sandbox() -> Finding {
+    const WHAT: &str = "sandbox";
+    let own = std::env::current_exe();
+    let tried = own.and_then(|own| std::process::Command::new(own).args(["guardian", "--probe"]).output());
+    match tried {
+        Ok(tried) if tried.status.success() => good(WHAT, "works here: comity spawn --sandbox"),
+        Ok(tried) => {
+            let said = String::from_utf8_lossy(&tried.stderr).trim().to_owned();
+            let (found, next) = said.split_once("; ").unwrap_or((&said, ""));
+            short(WHAT, format!("agents can't be started with --sandbox: {found}"), next)
+        }
+        Err(error) => short(WHAT, format!("can't be tried: {error}"), ""),
+    }
+}
+
 /// Whether a program that is not confined can type into the terminal that it was started in, where a person's shell reads it.
 pub(super) fn look_at_terminals() -> Finding {
     let setting = std::fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").ok();

@@ -68,6 +68,7 @@ pub(crate) fn run(home: &Home, form: OutputFormat) -> ExitCode {
         agent_programs::look(home),
         agent_programs::look_at_files(home),
         confinement(home),
+        confinement::look_at_sandbox(),
         confinement::look_at_terminals(),
         settings(home, connect()),
         project_settings::look(),

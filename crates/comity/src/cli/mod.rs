@@ -65,6 +65,12 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         // It becomes the command: nothing may be started before.
         return comity_hook::run_confined(rest.iter().cloned());
     }
+    if let [_, word, flag] = &arguments[..]
+        && word == "guardian"
+        && flag == "--probe"
+    {
+        return comity_runner::guardian::probe();
+    }
     if let [_, word, socket, key] = &arguments[..]
         && word == "guardian"
     {

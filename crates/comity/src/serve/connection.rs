@@ -45,6 +45,8 @@ pub(crate) struct Connection {
     pub(crate) stream: UnixStream,
     /// The process at the other end and those above it, when it connected.
     pub(crate) lineage: Arc<Lineage>,
+    /// The agent whose sandbox it comes from: it is nobody else, whatever it says.
+    pub(crate) sandboxed: Option<AgentId>,
     /// Who it is, once known.
     pub(crate) identity: Option<Identity>,
     /// The protocol that its client speaks.
@@ -106,6 +108,7 @@ impl Connection {
             id,
             stream,
             lineage: Arc::new(lineage),
+            sandboxed: None,
             identity: None,
             protocol: PROTOCOL,
             other_version: None,

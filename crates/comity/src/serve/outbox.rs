@@ -1,12 +1,13 @@
 //! Replies on their way to connections, from whatever thread made them.
 
 use std::cell::Cell;
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use comity_app::engine::WaitPlace;
 use comity_app::ledger::Entry;
 use comity_app::{Application, Failure, Rendered, Responder, Wording};
-use comity_core::{Asker, Principal, Refusal};
+use comity_core::{AgentId, Asker, Principal, Refusal};
 use comity_wire::{FRAME_BYTES_MAX, InboxCount};
 
 use super::logging::Trace;
@@ -33,6 +34,8 @@ pub(crate) enum Outcome {
 /// Where replies wait for the loop.
 pub(crate) struct Outbox {
     parcels: Mutex<Vec<(ConnectionId, LoopTask)>>,
+    /// Connections from sandboxes, each with the only one that it can be.
+    arrivals: Mutex<Vec<(AgentId, UnixStream)>>,
     waker: mio::Waker,
 }
 
@@ -42,7 +45,7 @@ thread_local! {
 
 impl Outbox {
     pub(crate) fn new(waker: mio::Waker) -> Arc<Outbox> {
-        Arc::new(Outbox { parcels: Mutex::default(), waker })
+        Arc::new(Outbox { parcels: Mutex::default(), arrivals: Mutex::default(), waker })
     }
 
     /// Says that this thread is the loop: it looks into the outbox by itself.
@@ -53,6 +56,16 @@ impl Outbox {
     pub(crate) fn post(&self, to: ConnectionId, parcel: LoopTask) {
         self.parcels.lock().unwrap_or_else(PoisonError::into_inner).push((to, parcel));
         self.wake();
+    }
+
+    /// Lets somebody in who came by the door of a sandbox.
+    pub(crate) fn bring(&self, agent: AgentId, stream: UnixStream) {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).push((agent, stream));
+        self.wake();
+    }
+
+    pub(crate) fn take_arrivals(&self) -> Vec<(AgentId, UnixStream)> {
+        std::mem::take(&mut *self.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn wake(&self) {

@@ -87,6 +87,8 @@ impl Socket {
         poll.registry().register(&mut SourceFd(&news), TENURE, Interest::READABLE)?;
         let outbox = Outbox::new(mio::Waker::new(poll.registry(), WAKER)?);
         let own_uid = rustix::process::geteuid().as_raw();
+        let arrivals = outbox.clone();
+        app.admit_sandboxed(move |agent, stream| arrivals.bring(agent, stream));
         Ok(Socket {
             app,
             poll,
@@ -158,6 +160,7 @@ impl Socket {
                 }
             }
             self.app.engine().run_pending_without_waiting();
+            self.admit_sandboxed()?;
             self.deliver();
             if self.at_door != Admission::Nobody {
                 self.accept()?;

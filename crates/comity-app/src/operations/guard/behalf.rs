@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use comity_core::runs::is_sandboxed;
 use comity_core::{Principal, Refusal};
 use comity_git::Confiner;
 
@@ -10,6 +11,10 @@ use super::confine::confines;
 use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::Failure;
+
+/// What is run instead of what would see more than who asks for it.
+const OUTSIDE: &str = "echo 'Comity: this program would run outside of your sandbox, so it did not run; run it yourself, such as by git \
+                       commit in your worktree' >&2; exit 1";
 
 /// What a program of this kind is run by; nothing, if it may write to everything.
 ///
@@ -21,6 +26,10 @@ pub(crate) fn confiner(
 ) -> Result<Option<Confiner>, Failure> {
     // What an agent has left behind may have been written by it.
     let who = if who == Principal::System { Principal::Nobody } else { who };
+    if is_sandboxed(&app.engine().world(), who) {
+        let argv = ["/bin/sh", "-c", OUTSIDE, "sh"].map(Into::into).to_vec();
+        return Ok(Some(Confiner { argv, told: Vec::new() }));
+    }
     let mut confines = confines(app, who, None)?;
     if let Some(removed) = removed {
         confines.held.iter_mut().for_each(|project| project.roots.retain(|root| Path::new(root) != removed));

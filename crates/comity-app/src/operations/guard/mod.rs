@@ -33,6 +33,7 @@ pub(crate) use behalf::confiner;
 pub(crate) use clean::CleanLocks;
 pub use commit::GuardCommit;
 pub use confine::GuardConfine;
+pub(crate) use confine::confines;
 pub(crate) use doubts::doubts;
 pub(crate) use program_settings::program_settings_at;
 pub(crate) use targets::{TargetSource, Touch, touches};

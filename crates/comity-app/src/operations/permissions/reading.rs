@@ -61,11 +61,18 @@ pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> 
         is_all: found.is_all,
         commands: commands.map(stored),
         reads_only,
+        host: None,
     })
 }
 
+/// What requests of sandboxed agents for hosts are called in rules.
+pub(crate) const NETWORK: &str = "Network";
+
 pub(crate) fn class_of(name: &str) -> ToolClass {
-    class(tool(name, &Value::Null).0)
+    match name {
+        NETWORK => ToolClass::Network,
+        name => class(tool(name, &Value::Null).0),
+    }
 }
 
 /// The hash of a tool's name and its exact input.

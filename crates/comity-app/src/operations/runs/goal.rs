@@ -10,7 +10,7 @@ use comity_core::{Ask, Event, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::spawn::{backend, cwd, free_name, program};
+use super::spawn::{backend, check_sandbox, cwd, free_name, program};
 use super::{RunChange, SteeredRun, StopRun};
 use crate::application::Application;
 use crate::catalog::next_call;
@@ -46,6 +46,10 @@ pub struct RunGoal {
     /// Each worker has a worktree and a branch of its own
     #[serde(default)]
     pub worktree: bool,
+    /// All of them run in sandboxes: each sees its worktree or repository and nothing else of the machine, and reaches the
+    /// network only where you let it
+    #[serde(default)]
+    pub sandbox: bool,
     /// The leader reads only until its plan is approved
     #[serde(default)]
     pub plan: bool,
@@ -76,6 +80,7 @@ impl Operation for RunGoal {
         };
         let started = self.agent.as_deref().unwrap_or(CLIENT);
         let backend = backend(self.backend.as_deref())?;
+        check_sandbox(app, self.sandbox)?;
         let spec = RunSpec {
             name: lead.as_str().into(),
             program: program(started, backend)?,
@@ -90,6 +95,7 @@ impl Operation for RunGoal {
             plan: self.plan,
             survives: false,
             text_commands: false,
+            sandbox: self.sandbox,
             worktree: false,
             leader: None,
             staffed: false,

@@ -68,7 +68,7 @@ impl fmt::Display for RunList {
                 },
                 Millis(run.age_ms).to_string(),
                 visible(&run.program).into_owned(),
-                run.backend.to_owned(),
+                if run.sandbox { format!("{}, sandbox", run.backend) } else { run.backend.to_owned() },
                 run.started_by.clone(),
             ]
         };

@@ -72,6 +72,8 @@ pub struct RunView {
     pub program: String,
     /// How it runs: process, tmux or acp.
     pub backend: &'static str,
+    /// Whether it runs in a sandbox.
+    pub sandbox: bool,
     /// What it does and has used, where it tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activity: Option<RunActivity>,
@@ -105,6 +107,7 @@ impl RunView {
             pid,
             program: spec.program.name().to_owned(),
             backend: spec.backend.word(),
+            sandbox: spec.sandbox,
             activity: None,
             role: spec.role.as_deref().map(str::to_owned),
             task: spec.task.as_ref().map(|on| on.task.to_string()),

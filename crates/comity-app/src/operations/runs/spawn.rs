@@ -41,6 +41,10 @@ pub struct Spawn {
     /// It has a worktree and a branch of its own
     #[serde(default)]
     pub worktree: bool,
+    /// It runs in a sandbox: it sees its worktree or repository and nothing else of the machine, and reaches the network only
+    /// where you let it
+    #[serde(default)]
+    pub sandbox: bool,
     /// It reads only until its plan is approved
     #[serde(default)]
     pub plan: bool,
@@ -81,6 +85,7 @@ impl Operation for Spawn {
             None => free_name(&app.engine().world(), role.as_deref().unwrap_or(DEFAULT_ROLE), &[]),
         };
         let backend = backend(self.backend.as_deref())?;
+        check_sandbox(app, self.sandbox)?;
         if self.survive && backend == RunBackend::Acp {
             let problem = "what is under way over ACP can't be taken over by another server";
             let hint =
@@ -101,6 +106,7 @@ impl Operation for Spawn {
             plan: self.plan,
             survives: self.survive,
             text_commands: self.text_commands,
+            sandbox: self.sandbox,
             worktree: self.worktree,
             leader: None,
             staffed: false,
@@ -113,6 +119,13 @@ impl Operation for Spawn {
             Ok(Spawned { run, program })
         }))
     }
+}
+
+/// Nothing runs outside that was to run in a sandbox.
+pub(super) fn check_sandbox(app: &Application, sandbox: bool) -> Result<(), Refusal> {
+    let Some(why) = sandbox.then(|| crate::runs::no_sandbox(app)).flatten() else { return Ok(()) };
+    let (problem, hint) = why.split_once("; ").unwrap_or((&why, "see what is wrong with: comity doctor"));
+    Err(Refusal::bad_input(format!("nothing can run in a sandbox here: {problem}"), hint))
 }
 
 /// Where it works.

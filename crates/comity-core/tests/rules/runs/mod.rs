@@ -120,6 +120,7 @@ fn spec(name: &str) -> RunSpec {
         plan: false,
         survives: false,
         text_commands: false,
+        sandbox: false,
         worktree: false,
         leader: None,
         staffed: false,

@@ -79,3 +79,34 @@ fn one_that_plans_begins_to() {
     let agent = crew.starts(run).expect("started");
     assert_eq!(mode_of(&crew.world, agent), Mode::Plan);
 }
+
+#[test]
+fn whoever_is_in_a_sandbox_starts_what_sees_no_more() {
+    let mut crew = Crew::new();
+    let project = Some(comity_core::ProjectId::from_bits(7));
+    let of_project = |spec: RunSpec| RunSpec { project, ..spec };
+    let boxed =
+        RunSpec { role: Some("lead".into()), sandbox: true, worktree: true, ..of_project(spec("boss")) };
+    let run = crew.wants(present(), boxed).expect("wanted");
+    let boss = Principal::Agent(crew.starts(run).expect("started"));
+    let elsewhere = RunSpec { cwd: "/elsewhere".into(), ..of_project(spec("kid")) };
+    let kid = crew.wants(boss, elsewhere).expect("wanted");
+    let spec_of = |crew: &Crew, run| {
+        let spec = &crew.run(run).spec;
+        (spec.sandbox, spec.worktree, spec.cwd.to_string())
+    };
+    assert_eq!(
+        spec_of(&crew, kid),
+        (true, true, "/r".into()),
+        "in a sandbox, a worktree, and the same repository"
+    );
+    let other = Some(comity_core::ProjectId::from_bits(8));
+    for project in [None, other] {
+        crew.wants(boss, RunSpec { project, ..spec("away") }).expect_err("it works elsewhere");
+    }
+    // So do those that its workers start.
+    let kid = Principal::Agent(crew.starts(kid).expect("started"));
+    assert!(comity_core::runs::is_sandboxed(&crew.world, kid));
+    let free = crew.wants(present(), spec("free")).expect("yours are as you want them");
+    assert!(!crew.run(free).spec.sandbox);
+}

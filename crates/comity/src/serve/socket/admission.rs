@@ -5,7 +5,9 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use comity_app::Wording;
-use comity_core::{Principal, Refusal};
+use comity_app::lineage::Lineage;
+use comity_core::{AgentId, Principal, Refusal};
+use mio::net::UnixStream;
 use mio::{Interest, Token};
 
 use super::Socket;
@@ -17,6 +19,8 @@ use crate::serve::outbox::{ConnectionId, line};
 const CONNECTIONS_MAX: usize = 4_096;
 /// Further ones, when none of those is idle: a person and the hooks get in even then. Nobody waits there.
 const RESERVE: usize = 256;
+/// Connections of one sandbox at a time.
+const SANDBOXED_MAX: usize = 128;
 /// Callers that are let in before those inside get their turn.
 const ACCEPTS_PER_TURN: usize = 64;
 /// Idle connections that are closed at a time when the system has no more file descriptors.
@@ -44,7 +48,7 @@ impl Socket {
                 self.starve();
                 return Ok(());
             }
-            let (mut stream, _) = match self.listener.accept() {
+            let (stream, _) = match self.listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.at_door = Admission::Nobody;
@@ -62,17 +66,44 @@ impl Socket {
             if uid != self.own_uid || !self.has_place() {
                 continue;
             }
-            let id = self.next_id;
-            self.next_id += 1;
-            self.poll.registry().register(&mut stream, Token(id as usize), Interest::READABLE)?;
-            self.app.metrics().count_connection();
-            let mut connection = Connection::new(id, stream, lineage, self.queued.clone());
-            connection.heard_in = self.turns;
-            connection.came_into_reserve = self.connections.len() >= CONNECTIONS_MAX;
-            self.connections.insert(id, connection);
+            self.admit(stream, lineage, None)?;
         }
         self.at_door = Admission::Somebody;
         self.outbox.wake_loop();
+        Ok(())
+    }
+
+    /// Lets those in who came by the doors of sandboxes. Of those the kernel is not asked who they are, but what they run.
+    pub(super) fn admit_sandboxed(&mut self) -> io::Result<()> {
+        for (agent, stream) in self.outbox.take_arrivals() {
+            let held = self.connections.values().filter(|other| other.sandboxed == Some(agent)).count();
+            if held >= SANDBOXED_MAX || stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            let stream = UnixStream::from_std(stream);
+            let Ok((_, lineage)) = identity::of(&stream) else { continue };
+            if self.has_place() {
+                self.admit(stream, lineage, Some(agent))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn admit(
+        &mut self,
+        mut stream: UnixStream,
+        lineage: Lineage,
+        sandboxed: Option<AgentId>,
+    ) -> io::Result<()> {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.poll.registry().register(&mut stream, Token(id as usize), Interest::READABLE)?;
+        self.app.metrics().count_connection();
+        let mut connection = Connection::new(id, stream, lineage, self.queued.clone());
+        connection.heard_in = self.turns;
+        connection.came_into_reserve = self.connections.len() >= CONNECTIONS_MAX;
+        connection.sandboxed = sandboxed;
+        self.connections.insert(id, connection);
         Ok(())
     }
 

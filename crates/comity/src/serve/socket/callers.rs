@@ -15,6 +15,15 @@ impl Socket {
             return Err(Refusal::Agent(AgentRefusal::BadToken));
         };
         let lineage = connection.lineage.clone();
+        if let Some(agent) = connection.sandboxed {
+            let found = self.app.identify_sandboxed(agent, request.token.as_deref())?;
+            connection.identity = Some(found.clone());
+            let cwd = request.cwd.as_deref().map(Into::into);
+            return Ok(Caller {
+                lineage: Some(lineage),
+                ..Caller::identified(self.within(found, request), cwd)
+            });
+        }
         let markings = comity_app::processes::markings();
         let token = request.token.as_deref().map(comity_app::tokens::hash);
         let is_looked_at = connection.looked_at == Some((markings, token));
@@ -40,13 +49,17 @@ impl Socket {
         }
         connection.looked_at = (found.who != Principal::Nobody).then_some((markings, token));
         connection.identity = Some(found.clone());
-        let found = match (found.who, &request.call) {
+        let cwd = request.cwd.as_deref().map(Into::into);
+        Ok(Caller { lineage: Some(lineage), ..Caller::identified(self.within(found, request), cwd) })
+    }
+
+    /// Who makes the call within the agent's program, if its hook says so.
+    fn within(&self, found: identity::Identity, request: &Request<'_>) -> identity::Identity {
+        match (found.who, &request.call) {
             (Principal::Agent(agent), Some(call)) => {
                 identity::Identity::agent(self.app.caller_within(agent, call))
             }
             _ => found,
-        };
-        let cwd = request.cwd.as_deref().map(Into::into);
-        Ok(Caller { lineage: Some(lineage), ..Caller::identified(found, cwd) })
+        }
     }
 }
