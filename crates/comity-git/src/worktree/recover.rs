@@ -10,7 +10,7 @@ use super::disk::Root;
 use super::failure::WorktreeError;
 use super::leftovers::{Leftover, visible};
 use super::reserve::INTERRUPTED;
-use super::trash::{ENTRY_FILE, FILES, GIT_ENTRY, PURGING, Reason, TrashEntry};
+use super::trash::{FILES, GIT_ENTRY, PURGING, Reason, TrashEntry};
 use crate::fair_lock::FairLock;
 
 impl Driver {
@@ -98,16 +98,6 @@ impl Driver {
         // Somebody may have the name by now.
         let is_used = marker.exists() || self.is_elsewhere(&git_dir)?;
         Ok(Some(name.clone()).filter(|_| is_its && !is_used))
-    }
-
-    /// Removes an entry of the trash that nothing was written down about yet.
-    fn drop_unwritten(&self, name: &str) -> Result<(), WorktreeError> {
-        let place = self.place(&self.places.trash)?;
-        let Ok(dir) = place.dir(Path::new(name)) else { return Ok(()) };
-        for file in [ENTRY_FILE, &format!("{ENTRY_FILE}.new")] {
-            dir.unlink(file).map_err(WorktreeError::disk(dir.path()))?;
-        }
-        place.remove_empty(name).map_err(WorktreeError::disk(dir.path()))
     }
 }
 

@@ -41,4 +41,8 @@ pub enum WorktreeStep {
     RefsBack,
     /// All of it is, and that is written down.
     BroughtBack,
+    /// An entry of the trash that has nothing in it any more is hidden.
+    Hidden,
+    /// What was written down about it is gone, too.
+    Unwritten,
 }

@@ -13,6 +13,7 @@ use super::names::{Branch, InnerPath, random_suffix};
 use super::record::{SharedLink, decode, encode};
 use super::reserve::INTERRUPTED;
 use super::slug::Slug;
+use super::step::WorktreeStep;
 use super::survey::Seal;
 use super::{Driver, seconds};
 use crate::fair_lock::FairLock;
@@ -205,8 +206,8 @@ impl Driver {
     pub(super) fn begin_entry(&self, entry: &TrashEntry) -> Result<Root, WorktreeError> {
         let place = self.place(&self.places.trash)?;
         let disk = || WorktreeError::disk(place.path());
-        // A name of its own until something is written down about it: a crash in between leaves nothing to wonder about.
-        let unwritten = format!(".{}", entry.id);
+        // Hidden until something is written down about it, so that a crash in between leaves nothing to wonder about.
+        let unwritten = hidden(&entry.id);
         place.make_dir(&unwritten).map_err(disk())?;
         self.write_entry(&place.dir(Path::new(&unwritten)).map_err(disk())?, entry)?;
         place.rename(&unwritten, &place, &entry.id).map_err(disk())?;
@@ -222,9 +223,21 @@ impl Driver {
     /// Removes an entry that has nothing in it any more but what is written down.
     pub(super) fn end_entry(&self, entry: &TrashEntry) -> Result<(), WorktreeError> {
         let place = self.place(&self.places.trash)?;
-        let dir = place.dir(Path::new(&entry.id)).map_err(WorktreeError::disk(place.path()))?;
-        dir.unlink(ENTRY_FILE).map_err(WorktreeError::disk(dir.path()))?;
-        place.remove_empty(&entry.id).map_err(WorktreeError::disk(dir.path()))
+        let unwritten = hidden(&entry.id);
+        place.rename(&entry.id, &place, &unwritten).map_err(WorktreeError::disk(place.path()))?;
+        self.done(WorktreeStep::Hidden);
+        self.drop_unwritten(&unwritten)
+    }
+
+    /// Removes a hidden entry: nothing is written down about it yet, or it has ended.
+    pub(super) fn drop_unwritten(&self, name: &str) -> Result<(), WorktreeError> {
+        let place = self.place(&self.places.trash)?;
+        let Ok(dir) = place.dir(Path::new(name)) else { return Ok(()) };
+        for file in [ENTRY_FILE, &format!("{ENTRY_FILE}.new")] {
+            dir.unlink(file).map_err(WorktreeError::disk(dir.path()))?;
+            self.done(WorktreeStep::Unwritten);
+        }
+        place.remove_empty(name).map_err(WorktreeError::disk(dir.path()))
     }
 
     /// Moves the files of a worktree into an entry.
@@ -245,4 +258,9 @@ impl Driver {
         }
         Ok((self.place(parent)?, name.to_str().ok_or_else(no)?.to_owned()))
     }
+}
+
+/// The name of an entry about which nothing is written down yet, or no longer.
+fn hidden(id: &str) -> String {
+    format!(".{id}")
 }
