@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -383,7 +384,8 @@ pub(crate) fn no_sandbox(app: &Application) -> Option<String> {
         return None;
     }
     let (program, arguments) = app.server().guardian.split_first()?;
-    let tried = std::process::Command::new(program).args(arguments).arg("--probe").output();
+    let tried =
+        std::process::Command::new(program).args(arguments).arg("--probe").stdin(Stdio::null()).output();
     match tried {
         Ok(tried) if tried.status.success() => {
             let _ = WORKS.set(());

@@ -57,7 +57,12 @@ pub(super) fn look(home: &Home, policy: ConfinePolicy) -> Finding {
 pub(super) fn look_at_sandbox() -> Finding {
     const WHAT: &str = "sandbox";
     let own = std::env::current_exe();
-    let tried = own.and_then(|own| std::process::Command::new(own).args(["guardian", "--probe"]).output());
+    let probe = |own: std::path::PathBuf| {
+        // A terminal would be asked for.
+        let stdin = std::process::Stdio::null();
+        std::process::Command::new(own).args(["guardian", "--probe"]).stdin(stdin).output()
+    };
+    let tried = own.and_then(probe);
     match tried {
         Ok(tried) if tried.status.success() => good(WHAT, "works here: comity spawn --sandbox"),
         Ok(tried) => {
