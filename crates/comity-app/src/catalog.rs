@@ -15,6 +15,7 @@ pub use spelling::{about_group, spelled};
 
 use crate::application::{Application, CallInput};
 use crate::identity::WayIn;
+use crate::misread::{DocumentForm, DocumentProblem};
 use crate::operation::{
     AtTerminal, Audience, Caller, Effect, Failure, HelpSection, Operation, Pace, Plan, Rendered, Route,
 };
@@ -133,11 +134,15 @@ pub struct CatalogEntry {
     pub examples: &'static [&'static str],
     pub input: fn() -> Value,
     pub output: fn() -> Value,
+    /// What is wrong in a document that is given for a field, and where, if it takes documents of a form of its own.
+    pub misread: Option<Misread>,
     type_id: fn() -> std::any::TypeId,
     type_name: fn() -> &'static str,
     /// Reads the input and plans the operation; in words, too, if that is wanted.
     pub(crate) plan: PlanOperation,
 }
+
+type Misread = fn(field: &str, text: &str, form: DocumentForm) -> Option<DocumentProblem>;
 
 pub(crate) type PlanOperation =
     fn(&CatalogEntry, &Application, &Caller, CallInput<'_>, bool) -> Result<Plan<Rendered>, Failure>;

@@ -144,9 +144,9 @@ pub fn date(wall_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(wall_ms).map_or_else(|_| wall_ms.to_string(), |at| format!("{at:.3}"))
 }
 
-/// A moment on the wall as people here read it: the time if it was today, else the day, too.
+/// A moment on the wall as whoever asks reads it: the time if it was today, else the day, too.
 pub fn local(wall_ms: i64) -> String {
-    let zone = jiff::tz::TimeZone::system();
+    let zone = crate::time_zone::current();
     let Ok(at) = jiff::Timestamp::from_millisecond(wall_ms) else { return wall_ms.to_string() };
     let (at, now) = (at.to_zoned(zone.clone()), jiff::Timestamp::now().to_zoned(zone));
     match at.date() == now.date() {

@@ -1,23 +1,21 @@
 //! Merges that somebody has to go on with: made and not taken into their branch yet, or kept back by a conflict.
 //!
-//! The branches are git's, so this is looked up and remembered; a restart forgets conflicts, not merges that wait.
+//! Conflicts are in the world. Which merges wait is git's, so that is looked up and remembered.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use comity_core::display::shell_word;
-use comity_core::worktrees::Worktree;
+use comity_core::worktrees::{MergeConflict, Worktree};
 use comity_core::{Principal, ProjectId, World};
+use comity_git::worktree::MERGED;
 
 use crate::application::Application;
 use crate::operations::worktrees::WaitingMerge;
 
 /// Projects that are remembered; the others are looked at when somebody asks there.
 const PROJECTS_MAX: usize = 256;
-/// Conflicts that are remembered in a project.
-const CONFLICTS_MAX: usize = 64;
-
 /// The merges that are open, by project.
 #[derive(Default)]
 pub(crate) struct OpenMerges(Mutex<BTreeMap<ProjectId, ProjectMerges>>);
@@ -25,17 +23,6 @@ pub(crate) struct OpenMerges(Mutex<BTreeMap<ProjectId, ProjectMerges>>);
 #[derive(Default)]
 struct ProjectMerges {
     waiting: Vec<(WaitingMerge, i64)>,
-    /// By the name of the worktree.
-    conflicts: BTreeMap<Box<str>, Conflict>,
-}
-
-#[derive(Clone)]
-struct Conflict {
-    target: String,
-    paths: Vec<String>,
-    /// What is to be merged in the worktree to resolve it.
-    onto: String,
-    since_ms: i64,
 }
 
 /// A merge that waits for somebody.
@@ -58,24 +45,6 @@ impl OpenMerges {
         change(projects.entry(project).or_default())
     }
 
-    /// A worktree conflicts with the branch that it was to be merged into.
-    pub(crate) fn conflicted(&self, worktree: &Worktree, target: &str, onto: String, paths: Vec<String>) {
-        let since_ms = crate::clock::wall_ms();
-        let conflict = Conflict { target: target.to_owned(), paths, onto, since_ms };
-        self.change(worktree.project, |merges| {
-            if merges.conflicts.len() >= CONFLICTS_MAX && !merges.conflicts.contains_key(&worktree.tree.slug)
-            {
-                merges.conflicts.pop_first();
-            }
-            merges.conflicts.insert(worktree.tree.slug.clone(), conflict);
-        });
-    }
-
-    /// A worktree can be merged.
-    pub(crate) fn resolved(&self, worktree: &Worktree) {
-        self.change(worktree.project, |merges| drop(merges.conflicts.remove(&worktree.tree.slug)));
-    }
-
     fn wait(&self, project: ProjectId, waiting: Vec<WaitingMerge>) {
         let now = crate::clock::wall_ms();
         self.change(project, |merges| {
@@ -96,13 +65,16 @@ impl OpenMerges {
     /// Those that wait for somebody: a conflict for whoever has the worktree, and what is to be taken for the human.
     pub(crate) fn of(&self, who: Principal, world: &World) -> Vec<OpenMerge> {
         let projects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut open = vec![];
+        let waits = |project: ProjectId, target: &str| {
+            let mut waiting = projects.get(&project).into_iter().flat_map(|merges| &merges.waiting);
+            waiting.any(|(merge, _)| merge.target == target)
+        };
+        let conflicts = world.worktrees.iter().filter(|tree| owner(world, tree) == who).filter_map(|tree| {
+            let conflict = tree.conflict.as_ref()?;
+            Some(in_conflict(tree, conflict, waits(tree.project, &conflict.target)))
+        });
+        let mut open: Vec<OpenMerge> = conflicts.collect();
         for (project, merges) in &*projects {
-            for (slug, conflict) in &merges.conflicts {
-                let worktree = world.worktrees.get(*project, slug);
-                let is_whose = |tree: &&Worktree| owner(world, tree) == who;
-                open.extend(worktree.filter(is_whose).map(|tree| conflict.open(tree)));
-            }
             let is_humans = who == Principal::Human;
             let waiting = merges.waiting.iter().filter(|_| is_humans);
             open.extend(waiting.map(|(merge, since_ms)| OpenMerge {
@@ -120,23 +92,24 @@ impl OpenMerges {
     }
 }
 
-impl Conflict {
-    fn open(&self, worktree: &Worktree) -> OpenMerge {
-        let Conflict { target, paths, onto, since_ms } = self;
-        let tree = &worktree.tree;
-        OpenMerge {
-            project: worktree.project,
-            entry: format!("merge-{}", tree.slug),
-            what: format!(
-                "{} conflicts with {target} in {}; in {}: git merge {}, resolve it, commit, and merge again",
-                tree.branch,
-                paths.join(", "),
-                shell_word(&tree.path),
-                shell_word(onto)
-            ),
-            since_ms: *since_ms,
-            again: Some(tree.slug.clone()),
-        }
+/// What to do about a conflict. What waits for the branch is merged first, too.
+fn in_conflict(worktree: &Worktree, conflict: &MergeConflict, has_waiting: bool) -> OpenMerge {
+    let MergeConflict { target, paths, more, since_ms } = conflict;
+    let tree = &worktree.tree;
+    let onto = if has_waiting { format!("{MERGED}/{target}") } else { target.to_string() };
+    let more = if *more > 0 { format!(" and {more} more") } else { String::new() };
+    OpenMerge {
+        project: worktree.project,
+        entry: format!("merge-{}", tree.slug),
+        what: format!(
+            "{} conflicts with {target} in {}{more}; in {}: git merge {}, resolve it, commit, and merge again",
+            tree.branch,
+            paths.join(", "),
+            shell_word(&tree.path),
+            shell_word(&onto)
+        ),
+        since_ms: *since_ms,
+        again: Some(tree.slug.clone()),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::application::Application;
 use crate::identity::{Identity, IdentityDoubt, WayIn};
 use crate::lineage::Lineage;
 pub use crate::plan::Plan;
+use crate::time_zone::ZoneName;
 use crate::wording::Wording;
 
 /// A part of the list of all commands, by what people want to do.
@@ -134,6 +135,8 @@ pub struct Caller {
     pub doubt: Option<IdentityDoubt>,
     /// The directory that relative paths are meant from.
     pub cwd: Option<PathBuf>,
+    /// The time zone that it reads and writes times in; the server's if it does not say.
+    pub zone: Option<ZoneName>,
     /// The process at the other end and those above it, as the kernel knows them.
     pub lineage: Option<Arc<Lineage>>,
     /// The idempotency key of the call; [`Application::call`] sets it.
@@ -228,7 +231,7 @@ impl Caller {
 
     /// Somebody, somewhere.
     pub fn new(who: Principal, cwd: Option<PathBuf>) -> Caller {
-        Caller { who, origin: None, doubt: None, cwd, lineage: None, key: None, given_key: None }
+        Caller { who, origin: None, doubt: None, cwd, zone: None, lineage: None, key: None, given_key: None }
     }
 
     /// Whoever was identified, somewhere.

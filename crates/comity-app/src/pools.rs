@@ -33,7 +33,7 @@ pub fn check(pools: &BTreeMap<String, PoolConfig>) -> Result<(), String> {
         }
         // It would be taken for something else than a pool.
         if name == RUN || words_below("lease").any(|word| word == name) {
-            return wrong(&format!("\"comity lease {name}\" is a command; choose another name"));
+            return wrong(&format!("{name} is a subcommand of lease; choose another name"));
         }
         if name == TABS {
             return wrong(&format!("{TABS} is the browser's pool; choose another name"));

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use comity_core::display::visible;
-use comity_core::next_call::NextCall;
 use comity_core::paths::Alternative;
 use comity_core::projects::ProjectAsk;
 use comity_core::{Ask, PathPattern, ProjectId, Refusal, World};
@@ -102,11 +101,6 @@ pub(crate) fn in_project(world: &World, scope: Option<ProjectId>) -> Option<Stri
     Some(world.projects.get(&scope?)?.name().to_owned())
 }
 
-/// What ends a list of one project, if there is more elsewhere.
-pub(crate) fn elsewhere(more: usize, all: &NextCall) -> Option<String> {
-    (more > 0).then(|| format!("{more} more in other projects: {all}"))
-}
-
 impl CachedProject {
     fn place(&self, cwd: &Path) -> PathBase {
         PathBase { repository: self.repository.clone(), settings: self.settings.clone(), cwd: cwd.into() }
@@ -125,6 +119,12 @@ fn find(cwd: &Path) -> Result<Repository, Failure> {
 impl PathBase {
     pub fn project(&self) -> ProjectId {
         self.repository.project()
+    }
+
+    /// What people call the project, be it known yet or not.
+    pub fn project_name(&self) -> String {
+        let common_dir = self.repository.common_dir().to_string_lossy().into_owned().into();
+        comity_core::projects::Project { common_dir, case: self.repository.case() }.name().to_owned()
     }
 
     /// Whether it is the top of a worktree, where paths are as they are stored.

@@ -184,7 +184,7 @@ fn settle(
     if !is_above {
         return Err(Refusal::NotAllowed {
             problem: format!("you do not lead {}", world.name_of(decision.by)),
-            hint: "a decision is confirmed by who leads its maker, or by the human".into(),
+            hint: "only the leader of whoever made it, or the human, can confirm a decision".into(),
         });
     }
     if decision.standing != DecisionState::Pending {

@@ -189,6 +189,8 @@ pub const WORKTREES_MAX: usize = 1_000;
 pub const CANDIDATES_MAX: usize = 8;
 /// Characters of why a worktree is kept.
 pub const KEPT_CHARS_MAX: usize = 2_000;
+/// Paths that are remembered of a merge which conflicts.
+pub const CONFLICT_PATHS_MAX: usize = 20;
 /// Commits and merges at a time that are begun and not recorded.
 pub const OPEN_MOVES_MAX: usize = 1_000;
 /// Files of one commit that the ledger names.

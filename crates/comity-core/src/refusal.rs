@@ -176,7 +176,7 @@ impl Refusal {
             Refusal::Task(refusal) => refusal.hint(),
             Refusal::WaitCancelled => "ask again when you need it".into(),
             Refusal::Deadlock(cycle) if cycle.names.len() == 1 => {
-                "you have all there is; give back one of yours first".into()
+                "you hold all of them; give one back first".into()
             }
             Refusal::Deadlock(_) => {
                 let unlock = call(calls::UNLOCK, [("paths", ["PATH"].into())]);

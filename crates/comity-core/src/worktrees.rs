@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
-use crate::limits::{KEPT_CHARS_MAX, WORKTREES_MAX};
+use crate::limits::{CONFLICT_PATHS_MAX, KEPT_CHARS_MAX, WORKTREES_MAX};
 use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -44,6 +44,28 @@ pub struct Worktree {
     /// Why it was kept when it was last released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Box<str>>,
+    /// What its branch conflicts with, since somebody last wanted to merge it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<MergeConflict>,
+}
+
+/// A merge that was not made: both sides changed the same.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MergeConflict {
+    /// The branch that it was for.
+    pub target: Box<str>,
+    /// The first of what both sides changed.
+    pub paths: Vec<Box<str>>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub more: usize,
+    /// Since when, on the wall.
+    pub since_ms: i64,
+}
+
+fn is_none(more: &usize) -> bool {
+    *more == 0
 }
 
 /// All worktrees that are in use.
@@ -110,6 +132,26 @@ impl Worktrees {
         }
     }
 
+    /// The merge of a branch conflicts in these paths; in none, it can be made.
+    pub(crate) fn conflict(
+        &mut self,
+        project: ProjectId,
+        source: &str,
+        target: &str,
+        (paths, at_ms): (&[Box<str>], i64),
+    ) {
+        let trees = self.by_slug.values_mut();
+        for tree in trees.filter(|tree| tree.project == project && *tree.tree.branch == *source) {
+            let before = tree.conflict.take().filter(|before| *before.target == *target);
+            tree.conflict = (!paths.is_empty()).then(|| MergeConflict {
+                target: target.into(),
+                paths: paths.iter().take(CONFLICT_PATHS_MAX).cloned().collect(),
+                more: paths.len().saturating_sub(CONFLICT_PATHS_MAX),
+                since_ms: before.map_or(at_ms, |before| before.since_ms),
+            });
+        }
+    }
+
     /// Notes why it is kept, and says who had released it.
     pub(crate) fn keep(&mut self, project: ProjectId, slug: &str, why: &str) -> Option<Principal> {
         let worktree = self.by_slug.get_mut(&(project, slug.into()))?;
@@ -156,6 +198,22 @@ fn keep(world: &World, project: ProjectId, slug: &str, why: &str) -> Vec<Event> 
         }
         Some(Worktree { released: None, .. }) | None => vec![],
     }
+}
+
+/// A merge conflicts, or conflicts no longer.
+fn record_conflict(
+    world: &World,
+    project: ProjectId,
+    source: &str,
+    target: &str,
+    paths: &[Box<str>],
+) -> Vec<Event> {
+    let known = || world.worktrees.of(project).filter(|tree| *tree.tree.branch == *source);
+    if paths.is_empty() && known().all(|tree| tree.conflict.is_none()) {
+        return vec![];
+    }
+    let (source, target, paths) = (source.into(), target.into(), paths.into());
+    vec![Event::Worktree(WorktreeEvent::MergeConflicted { project, source, target, paths })]
 }
 
 /// What passes the worktrees of an agent that has ended on to the one that was started in its place.

@@ -16,12 +16,12 @@ pub(crate) fn judge() -> ExitCode {
             ExitCode::from(FAULT)
         }
         Err(problem) if failing::is_open() => {
-            say(&format!("comity-hook: {problem}; guard.policy is open, so the commit goes on"));
+            say(&format!("comity-hook: {problem}; guard.policy is open, so the commit goes ahead"));
             ExitCode::SUCCESS
         }
         Err(problem) => {
             say(&format!(
-                "Comity could not judge this commit, so it is stopped: {problem}\n  see what is wrong with: comity doctor\n  commit all the same with: git commit --no-verify"
+                "Comity could not judge this commit, so it is stopped: {problem}\n  see what is wrong with: comity doctor\n  commit anyway with: git commit --no-verify"
             ));
             ExitCode::from(FAULT)
         }

@@ -16,7 +16,7 @@ pub(crate) fn judge(client: Option<&str>) -> ExitCode {
     match verdict(client) {
         Ok(code) => code,
         Err(problem) if failing::is_open() => {
-            say(&format!("comity-hook: {problem}; guard.policy is open, so the call goes on"));
+            say(&format!("comity-hook: {problem}; guard.policy is open, so the call goes ahead"));
             ExitCode::SUCCESS
         }
         Err(problem) => {

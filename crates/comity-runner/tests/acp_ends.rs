@@ -139,8 +139,8 @@ fn a_session_is_gone_on_with_where_the_agent_can() {
     assert!(text.starts_with("> what was asked before\nwhat was said before\n> prompts\n2\n"), "{text}");
 
     for (flags, session, note) in [
-        (&["no-load"][..], &*session, "-- it can't go on with a session: a new one begins\n"),
-        (&[], "unknown", "-- the session can't be gone on with: no such session\n"),
+        (&["no-load"][..], &*session, "-- it can't resume a session, so a new one begins\n"),
+        (&[], "unknown", "-- the session can't be resumed: no such session\n"),
     ] {
         let (ready, said, text) = again(flags, session);
         assert!(!ready.1 && ready.0 != session);

@@ -232,6 +232,7 @@ impl Request<'_> {
             op: Cow::Borrowed(""),
             input: None,
             cwd: None,
+            zone: None,
             token: None,
             key: None,
             text: false,

@@ -24,6 +24,9 @@ pub struct Request<'a> {
     pub input: Option<&'a RawValue>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Cow<'a, str>>,
+    /// The time zone of whoever asks, by its name; none is the server's.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<Cow<'a, str>>,
     /// Who calls; once for a connection is enough.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Cow<'a, str>>,

@@ -65,7 +65,7 @@ fn private_dir(dir: &Path) -> io::Result<()> {
             Err(refused(dir, "is not a directory", "remove it, or set COMITY_HOME"))
         }
         Some(DirProblem::Foreign) => {
-            let hint = "set COMITY_HOME to a directory of yours";
+            let hint = "set COMITY_HOME to a directory you own";
             Err(refused(dir, "belongs to somebody else", hint))
         }
         Some(DirProblem::Open(mode)) => {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
+use comity_app::time_zone;
 use comity_wire::{Client, ClientError, Fault, Home, InboxCount, Request};
 use serde_json::value::RawValue;
 
@@ -74,6 +75,7 @@ pub(crate) struct Session {
     client: Option<Client>,
     token: Option<String>,
     cwd: Option<String>,
+    zone: Option<String>,
 }
 
 #[derive(Debug)]
@@ -109,7 +111,7 @@ impl Session {
     pub(crate) fn from_env(home: Home) -> Session {
         let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
         let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
-        Session { home, client: None, token, cwd }
+        Session { home, client: None, token, cwd, zone: time_zone::own() }
     }
 
     /// Asks an operation. It is asked again if the connection breaks; the key keeps that from doing it twice.
@@ -154,6 +156,7 @@ impl Session {
             op: Cow::Borrowed(op),
             input: Some(input),
             cwd: self.cwd.as_deref().map(Cow::Borrowed),
+            zone: self.zone.as_deref().map(Cow::Borrowed),
             token: self.token.as_deref().map(Cow::Borrowed),
             key: Some(Cow::Borrowed(key)),
             text: true,
@@ -195,6 +198,7 @@ impl Session {
             op: Cow::Borrowed(op),
             input,
             cwd: self.cwd.as_deref().map(Cow::Borrowed),
+            zone: self.zone.as_deref().map(Cow::Borrowed),
             token: self.token.as_deref().map(Cow::Borrowed),
             ..Request::empty()
         }

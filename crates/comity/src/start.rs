@@ -77,7 +77,7 @@ pub(crate) fn restart<T>(home: &Home, end: impl FnOnce() -> Result<(), T>) -> Re
     let _starting = keep_others_from_starting(home)?;
     // A server that runs is better than one that cannot start.
     let settings = crate::serve::read_config(home);
-    settings.map_err(|problem| format!("the server goes on as it is: {problem}"))?;
+    settings.map_err(|problem| format!("the server keeps running as it is: {problem}"))?;
     match end() {
         Ok(()) => start_now(home).map(Ok),
         Err(why) => Ok(Err(why)),

@@ -226,7 +226,7 @@ fn lines_that_are_typed_prompt_the_agent() {
     let ended = script.wait_with_output().expect("it ends");
     let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert!(shown.contains("each line is a prompt") && shown.contains("hello"), "{shown}");
-    assert!(shown.contains("detached; ann goes on"), "{shown}");
+    assert!(shown.contains("detached; ann keeps running"), "{shown}");
 }
 
 #[test]

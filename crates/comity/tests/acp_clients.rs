@@ -56,7 +56,7 @@ fn check_session(place: &Place) {
         let text = text();
         text.contains("> You were interrupted.") && text.contains("-- turn ended")
     });
-    let begins_anew = ["-- the session can't be gone on with", "-- it can't go on with a session"];
+    let begins_anew = ["-- the session can't be resumed", "-- it can't resume a session"];
     assert!(!begins_anew.iter().any(|note| text().contains(note)), "{}", text());
 }
 

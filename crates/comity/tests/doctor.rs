@@ -65,7 +65,7 @@ fn settings_that_do_not_count_yet_are_noticed() {
     check(&place.run(&["doctor"]), "settings", "ok", &[]);
     place.set("[pools.build]\ncapacity = 1\n");
     let refused = place.run(&["lease", "build"]);
-    assert!(refused.err.contains("new settings count after: comity restart"), "{refused:?}");
+    assert!(refused.err.contains("then: comity restart"), "{refused:?}");
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     check(&ran, "settings", "warn", &["changed since the server started", "pools.build", "comity restart"]);

@@ -244,7 +244,7 @@ fn whatever_goes_wrong_ends_in_a_no() {
     let mut open = place.comity(&["hook", "claude"]);
     let ran = hook(open.env("COMITY_HOME", &file).env("COMITY_GUARD_POLICY", "open"), &write);
     assert_eq!(ran.code, 0, "guard.policy is open: {ran:?}");
-    assert!(ran.err.contains("goes on"), "and it says so: {ran:?}");
+    assert!(ran.err.contains("goes ahead"), "and it says so: {ran:?}");
 }
 
 #[test]

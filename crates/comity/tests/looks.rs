@@ -8,7 +8,7 @@ mod replay;
 mod support;
 
 use serde_json::Value;
-use support::{Place, eventually};
+use support::{Place, Ran, eventually};
 
 fn agent<'a>(list: &'a Value, name: &str) -> &'a Value {
     let agents = list["agents"].as_array().expect("agents");
@@ -224,4 +224,26 @@ fn the_log_of_a_repository_has_nothing_of_others() {
     let all = place.run(&["log", "--all-projects"]).out;
     let left = all.lines().find(|line| line.contains("lock_orphaned")).expect("a line");
     assert!(left.ends_with("  in api"), "{all}");
+}
+
+#[test]
+fn times_are_those_of_whoever_asks() {
+    let place = Place::with(&[("TZ", "UTC0")]);
+    place.json(&["lock", "src/a.rs"]);
+    let log = |zone: &str, words: &[&str]| {
+        let mut command = place.comity(&[&["log"], words].concat());
+        Ran::of(command.env("TZ", zone).output().expect("it runs"))
+    };
+    let hour = |zone: &str| -> i32 {
+        let shown = log(zone, &["--limit", "1"]).out;
+        let time = shown.split_whitespace().find(|word| word.contains(':')).expect("a time");
+        time[..2].parse().expect("an hour")
+    };
+    let ahead = (hour("EAST-9") - hour("UTC0")).rem_euclid(24);
+    assert!([9, 10].contains(&ahead), "{ahead} hours");
+    let newest = log("UTC0", &["--limit", "1", "--json"]).json();
+    let moment = &newest["entries"][0]["at"].as_str().expect("a moment")[..19];
+    let since = |zone| log(zone, &["--since", moment, "--json"]).json()["entries"].as_array().map(Vec::len);
+    assert_ne!(since("EAST-9"), Some(0), "{moment} was 9 hours ago there");
+    assert_eq!(since("WEST9"), Some(0), "{moment} comes in 9 hours there");
 }

@@ -108,6 +108,28 @@ fn a_conflict_is_shown_and_finished_as_its_words_say() {
 }
 
 #[test]
+fn a_restart_forgets_no_conflict() {
+    let conflict = ConflictPlace::new();
+    let entry = || {
+        let mut inbox = conflict.place.json_as(&conflict.ann, &["inbox"]);
+        let entries = inbox["entries"].as_array_mut().expect("entries");
+        entries.iter_mut().for_each(|entry| entry["age_ms"] = 0.into());
+        inbox["entries"].take()
+    };
+    let predicted = conflict.place.run_as(&conflict.ann, &["worktree", "merge", "login", "--dry-run"]);
+    assert_eq!(predicted.code, 3, "{predicted:?}");
+    let before = entry();
+    assert_eq!(before[0]["entry"], "merge-login", "{before}");
+    conflict.place.kill_server();
+    assert_eq!(entry(), before);
+    assert_eq!(conflict.git(&["merge", "-X", "ours", "main"]).code, 0);
+    let predicted = conflict.place.run_as(&conflict.ann, &["worktree", "merge", "login", "--dry-run"]);
+    assert_eq!(predicted.code, 0, "{predicted:?}");
+    conflict.place.kill_server();
+    assert_eq!(entry(), serde_json::json!([]));
+}
+
+#[test]
 fn what_is_changed_in_a_merge_besides_needs_a_lock_too() {
     let conflict = ConflictPlace::new();
     conflict.ann(&["lock", "src/a.rs"]);

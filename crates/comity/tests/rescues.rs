@@ -274,7 +274,7 @@ fn what_was_left_in_another_repository_is_decided_from_anywhere() {
     let locks = run(&["locks"]);
     assert_eq!(
         locks.out.trim(),
-        "nothing is locked here\n3 locks in other repositories: comity lock list --all-projects"
+        "nothing is locked in other\n3 more in other projects: comity lock list --all-projects"
     );
     let all = run(&["locks", "--all"]).out;
     let lines = all.lines().skip(1).map(|line| line.contains("  repo"));
@@ -286,7 +286,7 @@ fn what_was_left_in_another_repository_is_decided_from_anywhere() {
     // The commands are those that work here.
     let whole = |file: &str| place.repo.join(file).to_str().expect("text").to_owned();
     assert!(alerts.contains(&format!("comity adopt {}", whole("src/a.rs"))), "{alerts}");
-    let inbox = run(&["inbox", "--json"]).json();
+    let inbox = run(&["inbox", "--all-projects", "--json"]).json();
     let command = inbox["entries"][0]["answers"][0]["command"].as_str().expect("a command");
     assert_eq!(command, format!("comity adopt {}", whole("src/a.rs")));
     let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();

@@ -171,12 +171,12 @@ fn claude_code_goes_on_with_its_session_when_it_crashed() {
     let test = "claude_code_goes_on_with_its_session_when_it_crashed";
     let Some(Started { place, model, .. }) = start(test, &claude()) else { return };
     eventually_or(&place, "it has done all three", || model.told().len() >= 3);
-    assert!(model.asked_with("started you again").is_empty());
+    assert!(model.asked_with("Comity restarted you").is_empty());
     let runs = place.json(&["runs"]);
     let pid = u32::try_from(runs["runs"][0]["pid"].as_u64().expect("a process")).expect("a number");
     support::kill(pid, rustix::process::Signal::KILL);
-    eventually_or(&place, "it goes on", || !model.asked_with("started you again").is_empty());
-    let asked = model.asked_with("started you again");
+    eventually_or(&place, "it goes on", || !model.asked_with("Comity restarted you").is_empty());
+    let asked = model.asked_with("Comity restarted you");
     let history = asked[0].to_string();
     assert!(history.contains("locked src/c.rs (fence "), "it knows what it did before: {history}");
     place.json(&["stop", "ann", "--force"]);

@@ -190,7 +190,7 @@ fn one_that_survives_is_taken_over_and_not_started_twice() {
     attached.types("hello\r");
     attached.wait_for("hello");
     attached.types("\u{1d}");
-    attached.wait_for("detached; ann goes on");
+    attached.wait_for("detached; ann keeps running");
     place.run(&["stop", "ann", "--force"]);
     wait_for_state(&place, "ann", "stopped");
     eventually("nothing is left", || marked(&mark(&place)).is_empty());

@@ -272,7 +272,7 @@ fn a_mistake_in_the_settings_stops_no_server() {
     let server = place.server().expect("a server");
     place.set("[lock]\nttl = \"a while\"\n");
     let refused = place.run(&["restart"]);
-    assert!(refused.code != 0 && refused.err.contains("the server goes on as it is"), "{refused:?}");
+    assert!(refused.code != 0 && refused.err.contains("the server keeps running as it is"), "{refused:?}");
     assert_eq!(place.server(), Some(server));
     place.json(&["locks"]);
 }

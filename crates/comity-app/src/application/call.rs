@@ -11,10 +11,12 @@ use super::Application;
 use crate::catalog::{self, CatalogEntry};
 use crate::dedupe::outcome_unknown;
 use crate::engine::{Job, JobAnswer, ReplyTo, WaitPlace};
+use crate::misread::in_words;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Rendered};
 use crate::operations::permissions::submit_plan_first;
 use crate::plan::{Change, Changed, Finish, Plan};
 use crate::planted_panic::panic_at;
+use crate::time_zone;
 use crate::worker_pool::Work;
 
 /// What a door asks for, before anything of it is checked.
@@ -251,7 +253,9 @@ pub(crate) fn plan<O: Operation>(
 ) -> Result<Plan<Rendered>, Failure> {
     let operation: O = input.read().map_err(|error| unreadable(entry, &error))?;
     let of_pages = entry.audience == Audience::Browsing;
-    operation.plan(app, caller)?.map(move |output| render::<O>(&output, text, of_pages))
+    let zone = caller.zone.clone();
+    let plan = time_zone::within(caller.zone.as_ref(), || operation.plan(app, caller))?;
+    plan.map(move |output| time_zone::within(zone.as_ref(), || render::<O>(&output, text, of_pages)))
 }
 
 /// What is wrong with an input, and what the operation takes instead, in no door's words.
@@ -273,7 +277,7 @@ fn unreadable(entry: &CatalogEntry, error: &serde_json::Error) -> Refusal {
         Audience::Internal => entry.name.to_owned(),
         Audience::Agents | Audience::Browsing | Audience::People => NextCall::of(entry.name, []).to_string(),
     };
-    Refusal::bad_input(format!("{call} can't read its input: {error}"), hint)
+    Refusal::bad_input(format!("{call} can't read its input: {}", in_words(&error.to_string())), hint)
 }
 
 fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Result<Rendered, Failure> {

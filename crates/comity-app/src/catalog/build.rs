@@ -40,6 +40,7 @@ impl CatalogEntry {
             examples: &[],
             input: input_schema::<O>,
             output: output_schema::<O::Output>,
+            misread: None,
             type_id: std::any::TypeId::of::<O>,
             type_name: std::any::type_name::<O>,
             plan: application::plan::<O>,
@@ -126,6 +127,11 @@ impl CatalogEntry {
     /// Answers something that the inbox lists.
     pub(crate) const fn answers(self, prefix: &'static str, answer: &'static str) -> CatalogEntry {
         CatalogEntry { answers: Some((prefix, answer)), ..self }
+    }
+
+    /// Takes a document: what is wrong in it is told with its place.
+    pub(crate) const fn takes_documents<O: Operation>(self) -> CatalogEntry {
+        CatalogEntry { misread: Some(crate::misread::problem::<O>), ..self }
     }
 
     /// Where the list of all commands has it.

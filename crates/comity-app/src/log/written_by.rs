@@ -8,7 +8,7 @@ use super::sqlite::SqliteLog;
 
 /// The form of records and worlds. It is raised with each change that an older Comity would misread; every older form is
 /// read for ever (`crates/comity/tests/old_logs`).
-pub const FORM: i64 = 2;
+pub const FORM: i64 = 3;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS written_by (
     only INTEGER PRIMARY KEY CHECK (only = 1), form INTEGER NOT NULL, version TEXT NOT NULL) STRICT";

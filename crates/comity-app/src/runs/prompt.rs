@@ -8,7 +8,7 @@ use crate::operations::tasks::{TaskGet, TaskStart};
 use crate::wording::Wording;
 
 /// What an agent is told by whoever goes on with its session.
-const AGAIN: &str = "Comity has started you again: go on with what you were doing.";
+const AGAIN: &str = "Comity restarted you: continue what you were doing.";
 
 /// What an agent is told.
 pub(super) struct FirstPrompt {

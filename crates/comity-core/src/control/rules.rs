@@ -48,7 +48,7 @@ pub(super) fn decide(world: &World, who: Principal, ask: &ControlAsk) -> Result<
         }
         ControlAsk::ReportIdle { reason, summary, task, status } => {
             let Principal::Agent(agent) = who else {
-                return Err(Refusal::bad_input("only an agent is idle", "call it with the agent's token"));
+                return Err(Refusal::bad_input("only agents can be idle", "call it with the agent's token"));
             };
             check_reason(Some(summary))?;
             let idle = ControlEvent::IdleReported {
@@ -98,7 +98,7 @@ fn may_shut_down(world: &World, who: Principal, agent: AgentId, reason: Option<&
     if !leads(world, who, agent) {
         return Err(Refusal::NotAllowed {
             problem: format!("you do not lead {name}"),
-            hint: "an agent is asked to end by who leads it, or by the human".into(),
+            hint: "only its leader or the human can ask an agent to end".into(),
         });
     }
     let is_parent = who.agent().is_some_and(|above| world.agents.is_ancestor(above, agent));

@@ -203,7 +203,7 @@ pub(super) fn check_path_count(count: usize) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::LimitReached {
-        problem: format!("{count} paths are more than the {PATHS_PER_ASK_MAX} of one ask"),
+        problem: format!("{count} paths are too many; one call takes at most {PATHS_PER_ASK_MAX}"),
         hint: "name a directory or a glob instead".into(),
     })
 }
@@ -212,8 +212,11 @@ fn check_queue(world: &World, who: Principal) -> Result<(), Refusal> {
     let own = world.locks.waits_of(who).count();
     if own >= WAITS_PER_HOLDER_MAX || world.locks.waits.len() >= WAITS_MAX {
         return Err(Refusal::LimitReached {
-            problem: format!("{own} of your asks wait already, {} in all", world.locks.waits.len()),
-            hint: "let some of them be served first".into(),
+            problem: format!(
+                "{own} of your requests are already waiting, {} in all",
+                world.locks.waits.len()
+            ),
+            hint: "wait for some of them first".into(),
         });
     }
     Ok(())

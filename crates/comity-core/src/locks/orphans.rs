@@ -61,7 +61,7 @@ pub(crate) fn put_aside(
         let lock = world.locks.get(*fence).filter(own);
         let Some((lock, rescue)) = lock.and_then(|lock| Some((lock, lock.rescue.as_ref()?))) else {
             let hint = format!("see whose it is with: {}", call(calls::LOCKS, []));
-            return Err(Refusal::bad_input("what was put aside is not yours any more", hint));
+            return Err(Refusal::bad_input("the work that was set aside is no longer yours", hint));
         };
         Ok(lock.released(ReleaseCause::PutAside { of: rescue.of, into: into.clone() }))
     };

@@ -157,7 +157,7 @@ pub(crate) fn cancel_wait(world: &World, who: Principal, ticket: Ticket) -> Resu
         }
         Some(_) => Err(Refusal::NotAllowed {
             problem: "this is somebody else's place in the queue".into(),
-            hint: "only who waits may give up waiting".into(),
+            hint: "only the agent that waits may give up its wait".into(),
         }),
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn submit(
     let asker = must_be_agent(who)?;
     let mode = mode_of(world, asker);
     if mode != Mode::Plan {
-        let problem = format!("you are in {} mode, so no plan has to be approved", mode.word());
+        let problem = format!("you are in {} mode, so there is no plan to approve", mode.word());
         return Err(Refusal::bad_input(problem, "go on"));
     }
     if content.len() > PLAN_BYTES_MAX || file.len() > PROFILE_BYTES_MAX {

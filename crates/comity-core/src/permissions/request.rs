@@ -169,7 +169,7 @@ pub(super) fn request(
     let all = world.permissions.requests().filter(waiting).count();
     if own >= PERMISSIONS_PER_AGENT_MAX || all >= PERMISSIONS_WAITING_MAX {
         return Err(Refusal::LimitReached {
-            problem: format!("{own} requests of yours and {all} of all wait for an answer already"),
+            problem: format!("{own} of your requests and {all} in all are already waiting for an answer"),
             hint: "wait for the answers first".into(),
         });
     }

@@ -128,10 +128,7 @@ pub(super) fn admit(
     rights::check_receiver(world, whom)?;
     let Some(maker) = pool.maker_of(context) else {
         let problem = format!("there is no context {:?}", visible(context));
-        return Err(Refusal::NotFound {
-            problem,
-            hint: "a context is there as long as a tab is in it".into(),
-        });
+        return Err(Refusal::NotFound { problem, hint: "a context exists as long as it has a tab".into() });
     };
     if let Principal::Agent(agent) = who
         && mode_of(world, agent) == Mode::Plan

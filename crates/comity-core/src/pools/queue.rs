@@ -53,7 +53,7 @@ pub(super) fn request(world: &World, who: Principal, name: &str) -> Result<Vec<E
     if pool.free() > 0 {
         return Err(Refusal::NotAllowed {
             problem: format!("{name} is not full ({}/{})", pool.used(), pool.capacity),
-            hint: "nobody has to give up anything: take a slot".into(),
+            hint: "nobody needs to give up anything: take a slot".into(),
         });
     }
     check_length(pool)?;
@@ -95,7 +95,7 @@ pub(crate) fn cancel_wait(world: &World, who: Principal, ticket: Ticket) -> Resu
         }
         Some(_) => Err(Refusal::NotAllowed {
             problem: "this is somebody else's place in the queue".into(),
-            hint: "only who waits may give up waiting".into(),
+            hint: "only the agent that waits may give up its wait".into(),
         }),
     }
 }

@@ -4,7 +4,7 @@ use super::ask::{PoolAsk, Take};
 use super::event::{FreeCause, PlaceEnding, PoolEvent};
 use super::full::full;
 use super::table::Pool;
-use super::{PoolKind, QueuePlace, SlotId, contexts, free, queue, rights, waits};
+use super::{PoolKind, QueuePlace, SlotId, TABS, contexts, free, queue, rights, waits};
 use crate::agents::check_name;
 use crate::checks::{check_reason, only_comity};
 use crate::decide::AskResult;
@@ -44,17 +44,20 @@ pub(super) fn decide(world: &World, who: Principal, ask: &PoolAsk) -> Result<Ask
 pub(super) fn find<'a>(world: &'a World, name: &str) -> Result<&'a Pool, Refusal> {
     let open = |pool: &&Pool| pool.capacity > 0;
     world.pools.get(name).filter(open).ok_or_else(|| {
-        let names: Vec<&str> = world.pools.iter().filter(open).map(|pool| &*pool.name).collect();
-        Refusal::NotFound {
-            problem: format!("there is no pool {name:?}"),
-            hint: match names.is_empty() {
-                true => {
-                    "no pool is configured; see: comity lease --help (new settings count after: comity restart)"
-                        .into()
-                }
-                false => format!("there are: {} (new settings count after: comity restart)", names.join(", ")),
-            },
-        }
+        let same_kind = |pool: &&Pool| (pool.kind == PoolKind::Tabs) == (name == TABS);
+        let names: Vec<&str> =
+            world.pools.iter().filter(open).filter(same_kind).map(|pool| &*pool.name).collect();
+        let hint = match names.is_empty() {
+            true => {
+                "there are no pools; add one to your settings, such as [pools.build] with capacity = 1, then: comity restart"
+                    .into()
+            }
+            false => {
+                let names = names.join(", ");
+                format!("there are: {names} (new ones in your settings take effect after: comity restart)")
+            }
+        };
+        Refusal::NotFound { problem: format!("there is no pool {name:?}"), hint }
     })
 }
 
@@ -207,7 +210,7 @@ fn place_to_wait_at(world: &World, who: Principal, pool: &Pool, wanted: &Take) -
     if own.iter().any(|place| is_in_the_way(&place)) {
         return Err(Refusal::LimitReached {
             problem: format!("you wait for {} already", pool.name),
-            hint: "one ask for each of you waits; let it be served, or end it".into(),
+            hint: "you already have a waiting request; let it finish, or cancel it".into(),
         });
     }
     if let Some(request) = request {
@@ -216,7 +219,7 @@ fn place_to_wait_at(world: &World, who: Principal, pool: &Pool, wanted: &Take) -
     if own.len() >= WAITS_PER_HOLDER_MAX {
         return Err(Refusal::LimitReached {
             problem: format!("{WAITS_PER_HOLDER_MAX} of your commands wait for {} already", pool.name),
-            hint: "let some of them be served first".into(),
+            hint: "wait for some of them first".into(),
         });
     }
     queue::check_length(pool)?;

@@ -112,7 +112,7 @@ pub enum RunEvent {
     Noted {
         run: RunId,
     },
-    /// Its client has a conversation that it can go on with.
+    /// Its client has a conversation that it can resume.
     SessionKnown {
         run: RunId,
         session: Box<str>,
@@ -321,7 +321,7 @@ impl FeatureEvent for RunEvent {
             RunEvent::Reached { how: Reached::Attached, .. } => format!("{by} attached to {name}"),
             RunEvent::Over { how, .. } => format!("{name}: {how}"),
             RunEvent::Noted { .. } => format!("{by} took note of the end of {name}"),
-            RunEvent::SessionKnown { .. } => format!("{name} has a conversation that it can go on with"),
+            RunEvent::SessionKnown { .. } => format!("{name} has a conversation that it can resume"),
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn want(
         .collect())
 }
 
-/// What an agent that Comity has started wants is led by its run: it comes back with that.
+/// What an agent that Comity started wants is led by its run: it comes back with that.
 pub(super) fn led_by_run_of(world: &World, who: Principal, spec: &RunSpec) -> RunSpec {
     let run = who.agent().and_then(|agent| world.runs.of(agent));
     RunSpec { leader: run.map(|run| run.id), ..spec.clone() }

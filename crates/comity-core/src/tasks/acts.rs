@@ -99,7 +99,7 @@ fn fail(
         return Err(Refusal::bad_input(
             "a failure needs a reason",
             format!(
-                "say what stands in the way: {}",
+                "say what is in the way: {}",
                 call(calls::TASK_FAIL, [("id", (*task.id).into()), ("reason", "TEXT".into())])
             ),
         ));

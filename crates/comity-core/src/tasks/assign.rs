@@ -38,7 +38,7 @@ pub(super) fn seek(
 ) -> Result<Vec<Event>, Refusal> {
     let Principal::Agent(agent) = who else {
         return Err(Refusal::bad_input(
-            "only agents wait for work",
+            "only agents can wait for work",
             format!("name the task: {}", call(calls::TASK_CLAIM, [("id", "ID".into())])),
         ));
     };

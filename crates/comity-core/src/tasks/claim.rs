@@ -88,7 +88,7 @@ pub(super) fn start(
     if let Some(other) = world.tasks.owned().find(runs) {
         let owner = other.state.owner().map(|owner| world.name_of(owner)).unwrap_or_default();
         return Err(Refusal::NotAllowed {
-            problem: format!("{} runs ({owner}), and both would change the same files", other.id),
+            problem: format!("{} is running ({owner}), and both would change the same files", other.id),
             hint: "start it when the other one is done".into(),
         });
     }

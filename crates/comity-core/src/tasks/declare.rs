@@ -210,7 +210,7 @@ fn check_dependencies(id: &str, count: usize) -> Result<(), Refusal> {
     }
     Err(Refusal::LimitReached {
         problem: format!("{id} depends on {count} tasks, of {TASK_DEPENDENCIES_MAX} at most"),
-        hint: "put a task in between that stands for several".into(),
+        hint: "add a task in between that groups several".into(),
     })
 }
 

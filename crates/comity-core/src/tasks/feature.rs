@@ -155,7 +155,7 @@ impl FeatureEvent for TaskEvent {
             }
             TaskEvent::Reopened { begun, .. } if begun.is_empty() => format!("{by} reopened {task}"),
             TaskEvent::Reopened { begun, .. } => {
-                format!("{by} reopened {task}; {} had begun and goes on", begun.join(", "))
+                format!("{by} reopened {task}; {} had started and continues", begun.join(", "))
             }
             TaskEvent::Skipped { .. } => format!("{by} skipped {task}"),
             TaskEvent::Cancelled { .. } => format!("{by} cancelled {task}"),

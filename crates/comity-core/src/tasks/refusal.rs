@@ -63,7 +63,7 @@ impl fmt::Display for TaskRefusal {
                 write!(f, "you do not have {task}; its next attempt is {attempt}")
             }
             TaskRefusal::StaleAttempt { task, owner: Some(owner), attempt } => {
-                write!(f, "{task} is claimed by {owner} (attempt {attempt}), not by this attempt of yours")
+                write!(f, "{task} is claimed by {owner} (attempt {attempt}), not by your attempt")
             }
             TaskRefusal::Cycle { path } => {
                 write!(f, "tasks would wait for each other: {}", path.join(" -> "))

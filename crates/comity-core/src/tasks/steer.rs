@@ -75,7 +75,7 @@ pub(super) fn assign(
         Principal::Agent(agent) => drop(world.agents.living(agent)?),
         Principal::Human => {}
         Principal::System | Principal::Nobody => {
-            return Err(Refusal::bad_input(format!("{to} does no tasks"), "name an agent"));
+            return Err(Refusal::bad_input(format!("{to} can't do tasks"), "name an agent"));
         }
     }
     if !matches!(task.state, TaskState::Open { .. } | TaskState::Running { .. }) {
@@ -117,7 +117,7 @@ pub(super) fn review(
     check_text("the reason", reason, TASK_TEXT_BYTES_MAX)?;
     if reason.trim().is_empty() {
         let say = call(calls::TASK_SEND_BACK, [("id", (*task.id).into()), ("reason", "TEXT".into())]);
-        return Err(Refusal::bad_input("nothing is said of what must change", format!("say it: {say}")));
+        return Err(Refusal::bad_input("it isn't clear what must change", format!("say it: {say}")));
     }
     let is_here = by.agent().is_none_or(|agent| world.agents.living(agent).is_ok());
     let (owner, attempt, reason) = (is_here.then_some(by), task.attempt + 1, reason.trim().into());

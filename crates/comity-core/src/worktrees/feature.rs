@@ -33,7 +33,7 @@ pub enum WorktreeAsk {
         /// The reference that keeps its commits.
         rescue: Box<str>,
     },
-    /// Records that a merge was not made: both sides changed the same.
+    /// Records that a merge was not made: both sides changed the same; or, without paths, that it can be made.
     RecordConflict {
         project: ProjectId,
         /// The branch with the work.
@@ -86,7 +86,7 @@ pub enum WorktreeEvent {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         recovered: bool,
     },
-    /// A merge was not made: both sides changed the same.
+    /// A merge was not made: both sides changed the same. Without paths it conflicts no longer.
     MergeConflicted {
         project: ProjectId,
         /// The branch with the work.
@@ -124,9 +124,7 @@ impl FeatureAsk for WorktreeAsk {
                 vec![Event::Worktree(WorktreeEvent::Removed { project, slug, rescue })]
             }
             WorktreeAsk::RecordConflict { project, source, target, paths } => {
-                let (source, target, paths) = (source.clone(), target.clone(), paths.clone());
-                let project = *project;
-                vec![Event::Worktree(WorktreeEvent::MergeConflicted { project, source, target, paths })]
+                super::record_conflict(world, *project, source, target, paths)
             }
         };
         Ok(events.into())
@@ -165,8 +163,9 @@ impl FeatureEvent for WorktreeEvent {
             WorktreeEvent::Added { project, tree } => {
                 let (project, owner, since) = (*project, record.by, world.now);
                 let (tree, added) = (tree.clone(), record.seq);
-                let (released, kept) = (None, None);
-                world.worktrees.insert(Worktree { project, tree, owner, since, added, released, kept });
+                let (released, kept, conflict) = (None, None, None);
+                let tree = Worktree { project, tree, owner, since, added, released, kept, conflict };
+                world.worktrees.insert(tree);
             }
             WorktreeEvent::Released { project, slug } => world.worktrees.release(*project, slug, record.by),
             WorktreeEvent::Kept { project, slug, why } => {
@@ -179,10 +178,13 @@ impl FeatureEvent for WorktreeEvent {
             WorktreeEvent::PassedOn { project, slug, to } => {
                 world.worktrees.pass_on(*project, slug, Principal::Agent(*to));
             }
-            WorktreeEvent::BranchMerged { project, target, commit, .. } => {
+            WorktreeEvent::BranchMerged { project, source, target, commit, .. } => {
+                world.worktrees.conflict(*project, source, target, (&[], record.wall_ms));
                 world.moves.merged(record.by, *project, target, commit);
             }
-            WorktreeEvent::MergeConflicted { .. } => {}
+            WorktreeEvent::MergeConflicted { project, source, target, paths } => {
+                world.worktrees.conflict(*project, source, target, (paths, record.wall_ms));
+            }
         }
     }
 
@@ -220,12 +222,15 @@ impl FeatureEvent for WorktreeEvent {
                 format!("{by} put the worktree {slug} into the trash; {rescue} keeps its commits")
             }
             WorktreeEvent::PassedOn { slug, to, .. } => {
-                format!("{} goes on in the worktree {slug}", telling.world.name_of(Principal::Agent(*to)))
+                format!("{} continues in the worktree {slug}", telling.world.name_of(Principal::Agent(*to)))
             }
             WorktreeEvent::BranchMerged { source, target, commit, files_total, recovered, .. } => {
                 let (id, later) = (short(commit), found_later(*recovered));
                 let files = counted(*files_total, "file");
                 format!("{by} merged {source} into {target} as {id}: {files}{later}")
+            }
+            WorktreeEvent::MergeConflicted { source, target, paths, .. } if paths.is_empty() => {
+                format!("{source} no longer conflicts with {target}")
             }
             WorktreeEvent::MergeConflicted { source, target, paths, .. } => {
                 format!("{source} and {target} both changed {}", paths.join(", "))

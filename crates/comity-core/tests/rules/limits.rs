@@ -81,7 +81,7 @@ fn paths_in_one_ask() {
         agent(1),
         &lock(paths(0, PATHS_PER_ASK_MAX + 1)),
         expect![
-            "refused (limit_reached): 257 paths are more than the 256 of one ask; name a directory or a glob instead"
+            "refused (limit_reached): 257 paths are too many; one call takes at most 256; name a directory or a glob instead"
         ],
     );
     let patterns = paths(0, PATHS_PER_ASK_MAX + 1).into_iter().map(|wanted| wanted.pattern).collect();
@@ -90,7 +90,7 @@ fn paths_in_one_ask() {
         agent(1),
         &Ask::Lock(LockAsk::Unlock { project: project(), patterns }),
         expect![
-            "refused (limit_reached): 257 paths are more than the 256 of one ask; name a directory or a glob instead"
+            "refused (limit_reached): 257 paths are too many; one call takes at most 256; name a directory or a glob instead"
         ],
     );
     check(
@@ -147,7 +147,7 @@ fn waits_of_one_agent() {
         agent(2),
         &waiting(vec![want("f0")]),
         expect![
-            "refused (limit_reached): 32 of your asks wait already, 32 in all; let some of them be served first"
+            "refused (limit_reached): 32 of your requests are already waiting, 32 in all; wait for some of them first"
         ],
     );
 }
@@ -164,7 +164,7 @@ fn waits_of_all() {
         agent(WAITS_MAX as u64 + 2),
         &waiting(vec![want("f0")]),
         expect![
-            "refused (limit_reached): 0 of your asks wait already, 1000 in all; let some of them be served first"
+            "refused (limit_reached): 0 of your requests are already waiting, 1000 in all; wait for some of them first"
         ],
     );
     // A full queue is still served one by one, in order.

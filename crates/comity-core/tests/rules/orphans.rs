@@ -282,7 +282,7 @@ fn what_is_put_aside_is_taken_over_first() {
             a.rs of ann lapsed
             a.rs of ann orphaned
             bob: refused (not_allowed): a.rs is orphaned: ann left uncommitted work 0ms ago, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
-            human: refused (bad_input): what was put aside is not yours any more; see whose it is with: locks()
+            human: refused (bad_input): the work that was set aside is no longer yours; see whose it is with: locks()
             a.rs of ann handed to the human (fence 3)
             ann: refused (locked): a.rs is locked by the human for 5m more (1m so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask the human; or work on something else
             ann: refused (locked): a.rs is locked by the human for 3m more (3m so far); wait for it: lock(paths=["a.rs"], wait="60s"); or ask the human; or work on something else

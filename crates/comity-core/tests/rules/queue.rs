@@ -175,7 +175,7 @@ fn a_waiter_may_give_up_but_nobody_for_it() {
         expect![[r#"
             ann got a.rs (fence 1)
             bob waits for a.rs (ticket 1, 5m)
-            ann: refused (not_allowed): this is somebody else's place in the queue; only who waits may give up waiting
+            ann: refused (not_allowed): this is somebody else's place in the queue; only the agent that waits may give up its wait
             bob gave up waiting
             bob: nothing changes
             a.rs of ann given back"#]],

@@ -128,7 +128,7 @@ fn turn_to_commit(common_dir: &Path, deadline: Instant) -> Result<FairLock, NotC
 
 fn worktree(repository: &Repository) -> Result<WorktreeDirs, NotCommitted> {
     let root = repository.root();
-    let gone = || NotCommitted::fault(format!("{} is not a worktree any more", root.display()));
+    let gone = || NotCommitted::fault(format!("{} is no longer a worktree", root.display()));
     match dot_git::look(root) {
         Ok(DotGit::Leads(dirs)) if repository.is_same_project(&dirs.common_dir) => {
             Ok(WorktreeDirs { root: root.to_owned(), git_dir: dirs.git_dir })

@@ -20,7 +20,7 @@ fn look(git: &Git<'_>, commit: &str, changes: &[FileChange]) -> Result<Option<St
     if at != commit {
         // Somebody has committed since.
         if !git.call("merge-base").args(["--is-ancestor", commit, "HEAD"]).agrees()? {
-            return Ok(Some(format!("{commit} is not part of what is checked out any more")));
+            return Ok(Some(format!("{commit} is no longer part of what is checked out")));
         }
         (at, found) = changes_of(git, commit)?;
     }

@@ -55,7 +55,7 @@ pub use failure::{FailureKind, WorktreeError};
 pub use hook::WorktreeHook;
 pub use leftovers::Leftover;
 pub use list::ListedWorktree;
-pub use merge::{Conflict, MergeChange, MergePlan, MergeTurn, Merged, Person, Side, WaitingMerge};
+pub use merge::{Conflict, MERGED, MergeChange, MergePlan, MergeTurn, Merged, Person, Side, WaitingMerge};
 pub use names::{Branch, InnerPath};
 pub use pool::Filled;
 pub use proof::{KeepReason, Removable, RemovalRules, Why};

@@ -93,7 +93,7 @@ impl Driver {
         let output = output.map_err(|unknown| unknown.to_string())?;
         match String::from_utf8_lossy(&output.stdout).trim_end() == proven.head.as_str() {
             true => Ok(()),
-            false => Err(format!("{} does not keep its commit {} any more", proven.saved_as, proven.head)),
+            false => Err(format!("{} no longer keeps its commit {}", proven.saved_as, proven.head)),
         }
     }
 
@@ -150,7 +150,7 @@ fn delete_dir(parent: impl AsFd, name: &CString, deadline: Instant, depth: usize
     if depth > DEPTH_MAX || Instant::now() > deadline {
         return Err(io::Error::new(
             io::ErrorKind::TimedOut,
-            "it was not done in time; it goes on the next time",
+            "it was not done in time; the next run continues",
         ));
     }
     let dir = mounts::open_on_same_mount(&parent, name)?;

@@ -169,7 +169,7 @@ fn a_worktree_that_is_gone() {
     sandbox.git("main", &["worktree", "remove", "../linked"]);
     let scope = below(&["a"]);
     let not = commit(&repository, &request(&scope), &mut |_| Ok(())).expect_err("gone").to_string();
-    assert!(not.ends_with("linked is not a worktree any more"), "{not}");
+    assert!(not.ends_with("linked is no longer a worktree"), "{not}");
 }
 
 #[test]

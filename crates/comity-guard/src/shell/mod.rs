@@ -58,7 +58,7 @@ impl fmt::Display for ParseProblem {
             ParseProblem::TooDeep => write!(f, "it is nested deeper than {NESTING_MAX} levels"),
             ParseProblem::TooMuchAhead => f.write_str("its parentheses are too many"),
             ParseProblem::Unterminated(what) => write!(f, "{what} does not end"),
-            ParseProblem::Unexpected(at) => write!(f, "what stands at byte {at} does not belong there"),
+            ParseProblem::Unexpected(at) => write!(f, "unexpected character at byte {at}"),
         }
     }
 }

@@ -34,7 +34,7 @@ impl AcpSession {
             Some(_) if self.can_load => "session/load",
             Some(_) if self.can_resume => "session/resume",
             Some(_) => {
-                self.transcript.note("it can't go on with a session: a new one begins");
+                self.transcript.note("it can't resume a session, so a new one begins");
                 "session/new"
             }
             None => "session/new",

@@ -214,7 +214,7 @@ impl AcpSession {
             self.news.push(AcpNews::Withdrawn { ask });
             match what {
                 AskedFor::Call { title, .. } => {
-                    self.transcript.note(&format!("not asked any more: {title}"));
+                    self.transcript.note(&format!("no longer asked: {title}"));
                     self.answer(&id, Ok(PermissionOutcome { outcome: Selected::Cancelled }));
                 }
                 AskedFor::Read { .. } | AskedFor::Write { .. } => {

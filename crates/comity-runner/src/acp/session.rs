@@ -160,7 +160,7 @@ impl AcpSession {
             OpenCall::Open { resumes } => match (parsed::<Option<OpenedSession>>(result), resumes) {
                 (Ok(opened), _) => self.opened(opened.unwrap_or_default(), resumes),
                 (Err(error), true) if error.code != AUTH_REQUIRED => {
-                    self.transcript.note(&format!("the session can't be gone on with: {}", error.message));
+                    self.transcript.note(&format!("the session can't be resumed: {}", error.message));
                     self.start.session = None;
                     self.open();
                 }

@@ -1,7 +1,5 @@
 //! The arguments of an operation, from the schema of its input: operands where the catalog says so, flags for the rest.
 
-use std::io::Read;
-
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use comity_app::catalog::CatalogEntry;
@@ -9,10 +7,8 @@ use comity_app::span::Span;
 use comity_app::wording::{flag, kebab, short_flag};
 use serde_json::{Map, Value};
 
+use super::document;
 use super::help::brief;
-
-/// Bytes of a document that is named on the command line.
-const DOCUMENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 #[derive(Clone, PartialEq, Debug)]
 enum FieldShape {
@@ -76,12 +72,20 @@ fn more_help(entry: &CatalogEntry) -> String {
     [block("Examples", entry.examples), block("Also", entry.also)].concat().trim_end().to_owned()
 }
 
+/// The place in a file of what is refused, and what is probably meant: `plan.toml:7:15: did you mean "parser"?`
+pub(super) fn place_of_refused(entry: &CatalogEntry, matches: &ArgMatches, problem: &str) -> Option<String> {
+    entry.misread?;
+    let schema = (entry.input)();
+    let field = fields(&schema).find(|field| field.shape == FieldShape::Document)?;
+    document::place_of_refused(matches.get_one::<String>(field.name)?, problem)
+}
+
 /// The input that was typed.
 pub(super) fn input(entry: &CatalogEntry, matches: &ArgMatches) -> Result<Value, String> {
     let schema = (entry.input)();
     let mut input = Map::new();
     for field in fields(&schema).filter(|field| !field.is_secret()) {
-        if let Some(value) = field.given(matches)? {
+        if let Some(value) = field.given(entry, matches)? {
             input.insert(field.name.to_owned(), value);
         }
     }
@@ -155,7 +159,7 @@ impl Field<'_> {
         self.schema["writeOnly"] == true
     }
 
-    fn given(&self, matches: &ArgMatches) -> Result<Option<Value>, String> {
+    fn given(&self, entry: &CatalogEntry, matches: &ArgMatches) -> Result<Option<Value>, String> {
         let one = |value: &String| Value::from(value.as_str());
         Ok(match &self.shape {
             FieldShape::Flag => matches.get_flag(self.name).then_some(true.into()),
@@ -166,7 +170,7 @@ impl Field<'_> {
             }
             FieldShape::Texts => matches.get_many::<String>(self.name).map(|all| all.map(one).collect()),
             FieldShape::Document => match matches.get_one::<String>(self.name) {
-                Some(text) => Some(document(self.name, text)?),
+                Some(given) => Some(document::read(entry, self.name, given)?),
                 None => None,
             },
         })
@@ -213,49 +217,6 @@ fn choices(schema: &Value) -> Option<Vec<PossibleValue>> {
         }
     }
     (!all.is_empty()).then_some(all)
-}
-
-/// A document: JSON as it was typed, `-` for standard input, or a file; with the field's name around it or without.
-fn document(name: &str, given: &str) -> Result<Value, String> {
-    if name == "input" && given != "-" && !looks_like_json(given) && !std::path::Path::new(given).is_file() {
-        // What the tools that run commands are given.
-        return Ok(serde_json::json!({ "command": given }));
-    }
-    let text = match given {
-        "-" => read(std::io::stdin()).map_err(|error| format!("standard input: {error}"))?,
-        typed if looks_like_json(typed) => typed.to_owned(),
-        file => std::fs::File::open(file).and_then(read).map_err(|error| format!("{file}: {error}"))?,
-    };
-    parse(name, &text)
-}
-
-fn looks_like_json(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '[', '"'])
-}
-
-fn read(source: impl Read) -> std::io::Result<String> {
-    let mut text = String::new();
-    source.take(DOCUMENT_BYTES_MAX + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > DOCUMENT_BYTES_MAX {
-        true => Err(std::io::Error::other(format!("more than {DOCUMENT_BYTES_MAX} bytes"))),
-        false => Ok(text),
-    }
-}
-
-/// JSON if it looks like it, else TOML.
-fn parse(name: &str, text: &str) -> Result<Value, String> {
-    let begin = text.trim_start();
-    let is_json = begin.starts_with(['{', '"']) || begin.starts_with('[') && !begin.starts_with("[[");
-    let value = match is_json {
-        true => serde_json::from_str(text).map_err(|error| format!("{name} is not JSON: {error}"))?,
-        false => toml::from_str::<Value>(text).map_err(|error| format!("{name} is not TOML: {error}"))?,
-    };
-    Ok(match value {
-        Value::Object(mut whole) if whole.len() == 1 && whole.contains_key(name) => {
-            whole.remove(name).unwrap_or_default()
-        }
-        value => value,
-    })
 }
 
 #[cfg(test)]
@@ -320,21 +281,6 @@ mod tests {
         check("ask_permission", &["Bash", "{"]);
         // Which of them is the title?
         check("task_add", &["--depends-on", "a", "b", "T"]);
-    }
-
-    #[test]
-    fn documents_of_every_form_say_the_same() {
-        let expected = serde_json::json!([{ "title": "One" }, { "title": "Two", "depends_on": ["a"] }]);
-        let forms = [
-            r#"[{ "title": "One" }, { "title": "Two", "depends_on": ["a"] }]"#,
-            r#" { "tasks": [{ "title": "One" }, { "title": "Two", "depends_on": ["a"] }] }"#,
-            "[[tasks]]\ntitle = \"One\"\n\n[[tasks]]\ntitle = \"Two\"\ndepends_on = [\"a\"]\n",
-        ];
-        for form in forms {
-            assert_eq!(parse("tasks", form).as_ref(), Ok(&expected), "{form}");
-        }
-        assert!(parse("tasks", "{").is_err());
-        assert!(parse("tasks", "title =").is_err());
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn converse(home: Home, name: &str, mut typing: Session) -> Result<String, Strin
         }
         let count = rustix::io::read(&stdin, &mut bytes).map_err(|error| error.to_string())?;
         if count == 0 {
-            return Ok(format!("detached; {name} goes on"));
+            return Ok(format!("detached; {name} keeps running"));
         }
         typed.extend_from_slice(bytes.get(..count).unwrap_or_default());
         while let Some(end) = typed.iter().position(|byte| *byte == b'\n') {
@@ -195,7 +195,7 @@ fn copy_input(name: &str, session: &mut Session, is_over: &AtomicBool) -> Result
             let count = rustix::io::read(&stdin, &mut bytes).map_err(|error| error.to_string())?;
             let read = bytes.get(..count).unwrap_or_default();
             if count == 0 || read.contains(&DETACH) {
-                return Ok(format!("detached; {name} goes on"));
+                return Ok(format!("detached; {name} keeps running"));
             }
             kept.extend_from_slice(read);
             let whole = std::str::from_utf8(&kept).map_or_else(|error| error.valid_up_to(), str::len);

@@ -68,7 +68,7 @@ fn terminals(setting: Option<&str>, is_linux: bool) -> Finding {
         Some(_) => short(
             WHAT,
             found,
-            "forbid it: sudo sysctl dev.tty.legacy_tiocsti=0 (and in /etc/sysctl.d, to keep it so)",
+            "forbid it: sudo sysctl dev.tty.legacy_tiocsti=0 (and in /etc/sysctl.d, to make it permanent)",
         ),
         None if is_linux => short(WHAT, found, "Linux 6.2 or newer can forbid it"),
         None => good(WHAT, "not looked at: this is not Linux"),

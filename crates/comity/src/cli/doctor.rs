@@ -216,10 +216,12 @@ fn commits(home: &Home, client: Option<Client>) -> Finding {
         status["unsettled"].as_u64()
     });
     match unsettled {
-        Some(0) => good(WHAT, "each that was made is recorded"),
+        Some(0) => good(WHAT, "all of them are recorded"),
         Some(count) => short(
             WHAT,
-            format!("{count} begun, and it isn't known yet what came of that; it is tried again until it is"),
+            format!(
+                "{count} begun, and not known yet whether they were made; Comity keeps trying to find out"
+            ),
             format!("see why in {}", start::log_path(home).display()),
         ),
         None => good(WHAT, "not known: the server is of another version"),

@@ -121,8 +121,7 @@ pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: OutputFormat) -
     if let Some(here) = agents_here(home).filter(|_| !arguments.get_flag("force")) {
         let problem = format!("{here}, and would lose what they hold and have done since the backup");
         let file = shell_word(&file.display().to_string()).into_owned();
-        let hint =
-            format!("wait until they are done, or restore all the same: comity restore {file} --force");
+        let hint = format!("wait until they are done, or restore anyway: comity restore {file} --force");
         return output::refused(form, &problem, &hint);
     }
     let _alone = match server::take_alone(home, form) {

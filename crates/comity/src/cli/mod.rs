@@ -7,6 +7,7 @@ mod bench;
 mod confinement;
 mod docs;
 mod doctor;
+mod document;
 mod follow;
 mod help;
 mod inbox;
@@ -195,7 +196,14 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
         Some(waiting) => ServerAnswer { json: waiting.add_to(&answer.json).unwrap_or(answer.json), ..answer },
         None => answer,
     });
+    let place = match &answer {
+        Err(SessionError::Refused { fault, .. }) => arguments::place_of_refused(entry, inner, &fault.message),
+        Ok(_) | Err(SessionError::Fault(_)) => None,
+    };
     let code = output::show(form, answer);
+    if let Some(place) = place.filter(|_| form == OutputFormat::Text) {
+        output::complain(&format!("  {place}"));
+    }
     server::tell_started(&home, was_put_down);
     if let Some(receipt) = receipt {
         acknowledge(&mut session, receipt);

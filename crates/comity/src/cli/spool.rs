@@ -121,7 +121,7 @@ fn check_owner(home: &Home, agent: &str) -> Result<(), String> {
 pub(super) fn instead(home: &Home, input: &Value, why: &str, form: OutputFormat) -> ExitCode {
     let to: Vec<&str> = input["to"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if let Some(group) = to.iter().find(|to| to.contains(':') || ["team", "all", "human"].contains(to)) {
-        let problem = format!("{why}; without a server only agents can be written to, and {group} is none");
+        let problem = format!("{why}; without a server you can only write to agents, and {group} isn't one");
         return output::fault(form, &problem);
     }
     let (text, summary) = (input["message"].as_str().unwrap_or_default(), input["subject"].as_str());

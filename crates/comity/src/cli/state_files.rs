@@ -37,11 +37,11 @@ pub(super) fn disk(home: &Home) -> Finding {
     let _not_made = fs::remove_file(&probe);
     let shown = dir.display();
     match written {
-        Ok(()) => good(WHAT, "there is room"),
+        Ok(()) => good(WHAT, "enough free space"),
         Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => bad(
             WHAT,
             format!("{shown} is on a disk that is full: {error}"),
-            "make room there; a server that runs goes on by itself then",
+            "free some space there; a running server then recovers by itself",
         ),
         Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => bad(
             WHAT,

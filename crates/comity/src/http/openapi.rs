@@ -4,7 +4,7 @@ use comity_app::catalog::{CATALOG, CatalogEntry};
 use serde_json::{Map, Value, json};
 
 use super::SESSION;
-use super::rest::{CWD, KEY};
+use super::rest::{CWD, KEY, ZONE};
 use super::routes::BY_NAME;
 
 /// OpenAPI 3.1: every operation of the catalog at its route.
@@ -75,7 +75,7 @@ fn add(paths: &mut Map<String, Value>, path: &str, method: &str, operation: Valu
 
 fn operation(entry: &CatalogEntry) -> Value {
     let mut input = (entry.input)();
-    let mut parameters = vec![header("cwd"), header("key")];
+    let mut parameters = vec![header("cwd"), header("zone"), header("key")];
     let in_path: Vec<&str> =
         entry.route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
     for name in &in_path {
@@ -153,7 +153,7 @@ fn by_name() -> Value {
     json!({
         "operationId": "call",
         "summary": "Any operation by its name, with its whole input as the body.",
-        "parameters": [name, header("cwd"), header("key")],
+        "parameters": [name, header("cwd"), header("zone"), header("key")],
         "requestBody": { "content": { "application/json": { "schema": { "type": "object" } } } },
         "tags": ["server"],
         "responses": with_errors(
@@ -238,13 +238,17 @@ fn components() -> Value {
                 "name": CWD.as_str(), "in": "header", "schema": text,
                 "description": "The directory that relative paths are meant from; for an agent, where it joined.",
             },
+            "zone": {
+                "name": ZONE.as_str(), "in": "header", "schema": text,
+                "description": "The time zone of times without one, such as Europe/Vienna; the server's if omitted.",
+            },
             "key": {
                 "name": KEY.as_str(), "in": "header", "schema": { "type": "string", "maxLength": 128 },
                 "description": "The same request sent twice with one key is done once.",
             },
         },
         "headers": {
-            "Notices": { "schema": text, "description": "A JSON array of what you have to be told besides." },
+            "Notices": { "schema": text, "description": "A JSON array of notices for you." },
         },
         "responses": error_responses(),
         "schemas": {

@@ -17,6 +17,8 @@ use super::{Door, body, input, reply};
 
 /// The directory that relative paths are meant from.
 pub(super) const CWD: HeaderName = HeaderName::from_static("comity-cwd");
+/// The time zone that times are read and shown in.
+pub(super) const ZONE: HeaderName = HeaderName::from_static("comity-timezone");
 /// Makes a repeat of the same request harmless.
 pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -59,7 +61,8 @@ pub(super) fn caller(app: &Application, you: Identity, headers: &HeaderMap) -> R
         cwd.map(PathBuf::from)
     };
     let cwd = named.or_else(joined);
-    Ok(Caller::identified(you, cwd))
+    let zone = header(headers, &ZONE)?.map(Into::into);
+    Ok(Caller { zone, ..Caller::identified(you, cwd) })
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Refusal> {

@@ -2,6 +2,7 @@
 
 use comity_app::catalog::name_of;
 use comity_app::operations::agents::{Attach, Bye};
+use comity_app::time_zone;
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -38,6 +39,7 @@ pub(super) struct Link {
     /// The process that started this one.
     parent: Option<Pid>,
     cwd: Option<String>,
+    zone: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -73,7 +75,8 @@ impl Link {
             Ok((into_stream(client)?, tools, attached))
         })?;
         let parent = getppid();
-        Ok((Link { home, stream, input: Vec::new(), taken: 0, token, is_ours, parent, cwd }, tools))
+        let (input, zone) = (Vec::new(), time_zone::own());
+        Ok((Link { home, stream, input, taken: 0, token, is_ours, parent, cwd, zone }, tools))
     }
 
     pub(super) fn fd(&self) -> &UnixStream {
@@ -106,6 +109,7 @@ impl Link {
             op: Cow::Borrowed(op),
             input: Some(&input),
             cwd: self.cwd.as_deref().map(Cow::Borrowed),
+            zone: self.zone.as_deref().map(Cow::Borrowed),
             key: Some(Cow::Borrowed(key)),
             text: true,
             call: call.map(Cow::Borrowed),

@@ -142,7 +142,7 @@ fn private_dir(path: &Path) -> Result<(), String> {
     }
     if found.uid() != rustix::process::geteuid().as_raw() {
         return Err(format!(
-            "{} belongs to somebody else; set COMITY_HOME to a directory of yours",
+            "{} belongs to somebody else; set COMITY_HOME to a directory you own",
             path.display()
         ));
     }

@@ -117,7 +117,7 @@ fn locking() {
         &place,
         &place.run(&["locks"]),
         &expect![[r#"
-        nothing is locked
+        nothing is locked in repo
         [exit 0]"#]],
     );
 }

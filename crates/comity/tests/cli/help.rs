@@ -63,11 +63,11 @@ fn help() {
               run          Start an agent that leads, with a goal, and agents that work for it
               spawn        Start a program as an agent
               runs         List the programs that Comity runs, where each is in its life, and who started it
-              logs         Show what the program of an agent that Comity has started wrote to its terminal
-              attach       Attach your terminal to an agent that Comity has started
-              interrupt    Interrupt what an agent that Comity has started is doing
-              stop         Stop an agent that Comity has started
-              resume       Start the agents again that ended with Comity's server
+              logs         Show what the program of an agent wrote to its terminal
+              attach       Attach your terminal to an agent that Comity started
+              interrupt    Interrupt what an agent that Comity started is doing
+              stop         Stop an agent that Comity started
+              resume       Start agents again that ended with Comity's server
 
             You:
               whoami       Show who Comity thinks you are and how it knows
@@ -180,7 +180,7 @@ fn help() {
               list     List who is here, what each is for, and how many locks each holds
               bye      Say goodbye
               limit    Show or set how many agents may be here at a time, from 1 to 20
-              restart  Restart an agent that Comity has started, whether it runs or is over
+              restart  Restart an agent that Comity started, whether it runs or is over
               dismiss  Take note of an agent that crashed too often, or could not be started
               help     Print this message or the help of the given subcommand(s)
 

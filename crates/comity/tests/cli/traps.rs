@@ -135,3 +135,34 @@ fn the_log_hides_what_only_keeps_the_house() {
     assert!(actions(&["log", "--after", "0"]).contains(&"lock_renewed".to_owned()), "a cursor goes over all");
     assert_eq!(actions(&["log", "--type", "lock_renewed"]).len(), 2);
 }
+
+#[test]
+fn a_typo_in_a_file_of_tasks_is_named_with_its_place() {
+    let place = Place::new();
+    let refused = |name: &str, text: &str, code: i32, problems: &[&str]| {
+        std::fs::write(place.repo.join(name), text).expect("written");
+        let ran = place.run(&["task", "declare", name]);
+        assert_eq!(ran.code, code, "{ran:?}");
+        problems.iter().for_each(|problem| assert!(ran.err.contains(problem), "{problem}: {ran:?}"));
+    };
+    let typo = "unknown field `titel`; did you mean `title`?";
+    refused("plan.toml", "[[tasks]]\ntitel = \"One\"\n", 2, &[&format!("plan.toml:2:1: {typo}")]);
+    refused("plan.json", "[\n  {\"titel\": \"One\"}\n]\n", 2, &[&format!("plan.json:2:4: {typo}")]);
+    refused("plan.toml", "[[tasks]]\ntitle = \"One\n", 2, &["plan.toml:2:"]);
+    refused("plan.json", "[\n  {\"title\": \"One\",}\n]\n", 2, &["plan.json:2:"]);
+    // What only the server knows.
+    let unknown = "[[tasks]]\ntitle = \"One\"\nid = \"parser\"\n\n[[tasks]]\ntitle = \"Two\"\ndepends_on = [\"parsr\"]\n";
+    refused(
+        "plan.toml",
+        unknown,
+        3,
+        &["there is no task \"parsr\"", "plan.toml:7:15: did you mean \"parser\"?"],
+    );
+    refused(
+        "plan.toml",
+        "[[tasks]]\ntitle = \"One\"\nrole = \"develper\"\n",
+        3,
+        &["plan.toml:3:8", "developer"],
+    );
+    assert_eq!(place.json(&["task", "list"])["total"], 0);
+}

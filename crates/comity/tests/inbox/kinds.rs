@@ -123,7 +123,7 @@ fn two_that_are_called_the_same_are_told_apart_by_their_repository() {
             assert!(ran.status.success(), "{ran:?}");
         }
     }
-    let list = place.json(&["inbox"]);
+    let list = place.json(&["inbox", "--all-projects"]);
     let names: Vec<&str> = list["entries"]
         .as_array()
         .expect("entries")
@@ -131,6 +131,9 @@ fn two_that_are_called_the_same_are_told_apart_by_their_repository() {
         .map(|entry| entry["entry"].as_str().expect("a name"))
         .collect();
     assert!(names.contains(&"api:fix") && names.len() == 2, "{list}");
+    let here = place.json(&["inbox"]);
+    let (entry, elsewhere) = (&here["entries"][0]["entry"], &here["elsewhere"]);
+    assert_eq!((entry, elsewhere), (&json!("repo:fix"), &json!(1)), "as it is answered: {here}");
     let answered =
         place.comity(&["inbox", "api:fix", "accept"]).current_dir(&other).output().expect("it runs");
     assert!(answered.status.success(), "{answered:?}");

@@ -29,10 +29,13 @@ fn lists_have_headers_and_nouns_show_one() {
     place.json(&["mode", "bob", "plan"]);
     place.json_as(&bob, &["plan", "submit", "plan.md", "--content", "1. read"]);
     for (words, header) in [
-        (&["lease", "list"][..], "POOL  TAKEN   LEASE  WHO  STATE  FOR"),
-        (&["decision", "list"], "ID  STATE  BY   AGO"),
+        (&["lease", "list", "gpu"][..], "POOL  TAKEN   LEASE  WHO  STATE  FOR"),
+        (&["lease", "list"], "in repo:"),
+        (&["decision", "list", "--all-projects"], "ID  STATE  BY   AGO"),
+        (&["decision", "list"], "in repo:"),
+        (&["agents"], "in repo:"),
         (&["team", "list"], "TEAM     LEADER"),
-        (&["mail", "boxes"], "FOR "),
+        (&["mail", "boxes", "--all-projects"], "FOR "),
         (&["permission", "list"], "ID  ASKER"),
         (&["permission", "rule", "list"], "ID  EFFECT  TOOL  PATTERN"),
         (&["worktree", "list"], "in repo:"),
@@ -108,4 +111,46 @@ fn a_lease_is_taken_from_whom_it_is_of() {
     let left = place.json(&["lease", "list"]);
     assert_eq!(left["pools"][0]["leases"][0]["holder"], "bob", "{left}");
     assert!(place.run_as(&ann, &["locks"]).err.contains("urgent"));
+}
+
+#[test]
+fn lists_show_the_project_you_are_in_unless_all_are_asked_for() {
+    let place = Place::new();
+    place.set("[pools.gpu]\ncapacity = 2\n");
+    place.git(&["commit", "-qm", "first", "--allow-empty"]);
+    let ann = place.join(&["ann", "--role", "lead"]);
+    let bob = Agent::of(&place.json_as(&ann, &["agent", "join", "bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.json_as(&ann, &["lease", "gpu"]);
+    place.json_as(&ann, &["task", "add", "Sell", "--id", "sell"]);
+    place.json_as(&ann, &["worktree", "add", "login"]);
+    place.json_as(&bob, &["decide", "Use tabs"]);
+    place.json(&["mail", "send", "ann", "-m", "hello"]);
+    place.run_as(&ann, &["ask", "Bash", r#"{"command": "make"}"#, "--by-mail"]);
+    place.json(&["spawn", "developer", "--name", "runner", "--agent", "sleep 1000"]);
+    let shop = place.dir().join("shop");
+    assert!(place.program("git").args(["init", "-q"]).arg(&shop).status().expect("git").success());
+    let there = |words: &[&str]| Ran::of(place.comity(words).current_dir(&shop).output().expect("it runs"));
+    for (words, what, all) in [
+        (&["locks"][..], "src/a.rs", "comity lock list --all-projects"),
+        (&["leases"], "ann", "comity lease list --all-projects"),
+        (&["tasks"], "sell", "comity task list --all-projects"),
+        (&["agents"], "bob", "comity agent list --all-projects"),
+        (&["worktrees"], "login", "comity worktree list --all-projects"),
+        (&["runs"], "runner", "comity runs --all-projects"),
+        (&["mail", "boxes"], "ann", "comity mail boxes --all-projects"),
+        (&["decisions"], "Use tabs", "comity decision list --all-projects"),
+        (&["inbox"], "Bash: make", "comity inbox list --all-projects"),
+    ] {
+        let own = there(words);
+        assert!(own.code == 0 && !own.out.contains(what), "{words:?}: {own:?}");
+        assert!(own.out.contains(&format!(" more in other projects: {all}")), "{words:?}: {own:?}");
+        assert!(own.out.contains("shop"), "{words:?}: {own:?}");
+        let all = there(&[words, &["--all-projects"]].concat());
+        assert!(all.out.contains(what) && all.out.contains("repo"), "{words:?}: {all:?}");
+        assert!(!all.out.contains("in other projects"), "{words:?}: {all:?}");
+        let here = place.run(words);
+        assert!(here.out.contains(what) && !here.out.contains("in other projects"), "{words:?}: {here:?}");
+    }
+    place.json(&["stop", "runner", "--force"]);
 }

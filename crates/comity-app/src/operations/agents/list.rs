@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::project_scope::{ProjectScope, ScopeView};
 
 /// List who is here, what each is for, and how many locks each holds.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -19,6 +20,9 @@ pub struct ListAgents {
     /// Include agents that have ended
     #[serde(default)]
     pub all: bool,
+    /// Include other projects
+    #[serde(default)]
+    pub all_projects: bool,
 }
 
 /// Who is here.
@@ -26,6 +30,8 @@ pub struct ListAgents {
 pub struct AgentList {
     /// By name.
     pub agents: Vec<AgentView>,
+    #[serde(flatten)]
+    pub scope: ScopeView,
 }
 
 /// One agent, as it is shown.
@@ -47,6 +53,9 @@ pub struct AgentView {
     pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// The repository that it works in, where those of all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// starting, working, idle, waiting (for others), blocked (somebody has to decide), silent or ended.
@@ -83,13 +92,18 @@ impl Operation for ListAgents {
     type Output = AgentList;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<AgentList>, Failure> {
+        let scope = ProjectScope::of_agents(app, caller, self.all_projects);
         let now = app.engine().now();
         let world = app.engine().world();
-        let shown = world.agents.iter().filter(|agent| self.all || agent.is_live());
-        let mut agents: Vec<AgentView> =
-            shown.map(|agent| AgentView::of(agent, &world, now, caller)).collect();
+        let meant = world.agents.iter().filter(|agent| self.all || agent.is_live());
+        let (shown, others): (Vec<&Agent>, Vec<&Agent>) = meant.partition(|agent| scope.shows(agent.id));
+        let view = |agent: &Agent| AgentView {
+            project: scope.name(&world, agent.id),
+            ..AgentView::of(agent, &world, now, caller)
+        };
+        let mut agents: Vec<AgentView> = shown.into_iter().map(view).collect();
         agents.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Plan::Answer(AgentList { agents }))
+        Ok(Plan::Answer(AgentList { agents, scope: scope.view(others.len()) }))
     }
 }
 
@@ -135,6 +149,7 @@ impl AgentView {
             parent: agent.profile.parent.map(|parent| world.name_of(Principal::Agent(parent))),
             model: owned(&agent.profile.model),
             cwd: owned(&agent.profile.cwd),
+            project: None,
             pid: agent.profile.process.map(|process| process.pid),
             activity: activity.word(),
             doing: in_words(&activity, &waits_for),
@@ -153,14 +168,11 @@ impl AgentView {
 
 impl fmt::Display for AgentList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.agents.is_empty() {
-            return f.write_str("no agent is here");
-        }
         let rows: Vec<Vec<String>> = self.agents.iter().map(AgentView::row).collect();
-        f.write_str(&table(
-            &["NAME", "STATE", "DOING", "ROLE", "TEAM", "LEADER", "MODEL", "LOCKS", "SEEN"],
-            &rows,
-        ))
+        let headers =
+            ["NAME", "STATE", "DOING", "ROLE", "TEAM", "LEADER", "MODEL", "LOCKS", "PROJECT", "SEEN"];
+        let list = (!rows.is_empty()).then(|| table(&headers, &rows));
+        f.write_str(&self.scope.whole::<ListAgents>(list, "no agents"))
     }
 }
 
@@ -187,6 +199,7 @@ impl AgentView {
             shown(&self.parent),
             shown(&self.model),
             if self.locks > 0 { self.locks.to_string() } else { String::new() },
+            shown(&self.project),
             self.seen(),
         ]
     }

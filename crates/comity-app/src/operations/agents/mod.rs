@@ -29,7 +29,7 @@ pub(crate) const GROUPS: &[Group] = &[("agent", "Who is here")];
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Join>(      calls::AGENT_JOIN,   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join).examples(&["agent join ann --role developer"]),
-    CatalogEntry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents")        .for_agents().also(&["ps", "agent ls"]),
+    CatalogEntry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents").long().for_agents().unlisted(&["all_projects"]).also(&["ps", "agent ls"]),
     CatalogEntry::of::<ShowAgent>( "agent_show",   "show <agent>",      GET,    "/api/agents/{agent}").long().also(&["agent show"]).under(HelpSection::GoingOn),
     CatalogEntry::of::<Diff>(      "diff",         "diff <of>",         GET,    "/api/diff")          .long().under(HelpSection::GoingOn),
     CatalogEntry::of::<Why>(       "why",          "why <subject>",     GET,    "/api/why").under(HelpSection::GoingOn),

@@ -44,7 +44,7 @@ pub(super) fn perhaps_untold(
         last.is_untold && last.message == hash(message) && last.worktree.as_deref() == Some(here.as_ref());
     is_it.then(|| {
         let mut made = recalled(place, &last.id, last.branch.as_deref());
-        made.warnings.insert(0, "this is your last commit; nothing of yours was changed since".into());
+        made.warnings.insert(0, "this is your last commit; you have changed nothing since".into());
         made
     })
 }

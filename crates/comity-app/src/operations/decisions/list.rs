@@ -3,7 +3,7 @@
 use std::fmt;
 
 use comity_core::Refusal;
-use comity_core::decisions::{DecisionId, DecisionState};
+use comity_core::decisions::{Decision, DecisionId, DecisionState};
 use comity_core::table::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::page_size::{self, PageSize};
+use crate::project_scope::{ProjectScope, ScopeView};
 
 /// Decisions of one answer, unless asked otherwise.
 const LIMIT: usize = 50;
@@ -34,6 +35,9 @@ pub struct ListDecisions {
     pub before: Option<String>,
     /// Show at most this many (50)
     pub limit: Option<usize>,
+    /// Include other projects
+    #[serde(default)]
+    pub all_projects: bool,
 }
 
 /// What was decided.
@@ -43,6 +47,8 @@ pub struct DecisionList {
     pub decisions: Vec<DecisionView>,
     /// Whether there are older ones: ask again, `before` the first one.
     pub more: bool,
+    #[serde(flatten)]
+    pub scope: ScopeView,
     /// Whether one was asked for: it is shown with all that there is of it.
     #[serde(skip)]
     is_one: bool,
@@ -51,53 +57,55 @@ pub struct DecisionList {
 impl Operation for ListDecisions {
     type Output = DecisionList;
 
-    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<DecisionList>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<DecisionList>, Failure> {
         let limit = self.limit.unwrap_or(LIMIT);
         if limit == 0 || limit > LIMIT_MAX {
             let problem = format!("a limit of {limit} is not possible");
             return Err(Refusal::bad_input(problem, format!("1 to {LIMIT_MAX}")).into());
         }
         let before = self.before.as_deref().map(number).transpose()?.unwrap_or(DecisionId(u64::MAX));
+        let scope = ProjectScope::of_agents(app, caller, self.all_projects);
         let (world, now) = (app.engine().world(), app.engine().now());
         if let Some(id) = self.id.as_deref() {
             let wanted = number(id)?;
             let found = world.decisions.iter().find(|one| one.id == wanted).ok_or_else(|| unknown(id))?;
             let decisions = vec![DecisionView::of(found, &world, now)];
-            return Ok(Plan::Answer(DecisionList { decisions, more: false, is_one: true }));
+            let scope = scope.view(0);
+            return Ok(Plan::Answer(DecisionList { decisions, more: false, scope, is_one: true }));
         }
-        let mut newest = world
-            .decisions
-            .iter()
-            .rev()
-            .filter(|one| one.id < before && (!self.pending || one.standing == DecisionState::Pending))
-            .map(|decision| DecisionView::of(decision, &world, now))
-            .peekable();
+        let is_meant = |one: &&Decision| !self.pending || one.standing == DecisionState::Pending;
+        let elsewhere = world.decisions.iter().filter(is_meant).filter(|one| !scope.shows(one.by)).count();
+        let shown = world.decisions.iter().rev().filter(|one| one.id < before).filter(is_meant);
+        let view = |one: &Decision| DecisionView {
+            project: scope.name(&world, one.by),
+            ..DecisionView::of(one, &world, now)
+        };
+        let mut newest = shown.filter(|one| scope.shows(one.by)).map(view).peekable();
         let mut room = PageSize { records: limit, bytes: BYTES_MAX }.room();
         let mut decisions = Vec::new();
         while let Some(decision) = newest.next_if(|decision| room.takes(page_size::of(decision))) {
             decisions.push(decision);
         }
         decisions.reverse();
-        Ok(Plan::Answer(DecisionList { decisions, more: newest.peek().is_some(), is_one: false }))
+        let more = newest.peek().is_some();
+        let scope = scope.view(elsewhere);
+        Ok(Plan::Answer(DecisionList { decisions, more, scope, is_one: false }))
     }
 }
 
 impl fmt::Display for DecisionList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.decisions.is_empty() {
-            return f.write_str("nothing was decided");
-        }
         if self.is_one {
             return self.decisions.iter().try_for_each(|one| write!(f, "{one}"));
         }
         let rows: Vec<Vec<String>> = self.decisions.iter().map(DecisionView::row).collect();
-        f.write_str(&table(&["ID", "STATE", "BY", "AGO", "TITLE", "SETTLED BY"], &rows))?;
-        match self.decisions.first().filter(|_| self.more) {
-            Some(first) => {
-                let older = next_call::<ListDecisions>([("before", first.id.as_str().into())]);
-                write!(f, "\nthere are older ones: {older}")
-            }
-            None => Ok(()),
-        }
+        let headers = ["ID", "STATE", "BY", "AGO", "PROJECT", "TITLE", "SETTLED BY"];
+        let list = (!rows.is_empty()).then(|| table(&headers, &rows));
+        let older = self.decisions.first().filter(|_| self.more).map(|first| {
+            let older = next_call::<ListDecisions>([("before", first.id.as_str().into())]);
+            format!("there are older ones: {older}")
+        });
+        let list = list.map(|list| [list].into_iter().chain(older).collect::<Vec<_>>().join("\n"));
+        f.write_str(&self.scope.whole::<ListDecisions>(list, "nothing was decided"))
     }
 }

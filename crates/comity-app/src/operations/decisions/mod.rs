@@ -28,7 +28,7 @@ pub(crate) const GROUPS: &[Group] = &[("decision", "What was decided, and what i
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents().also(&["decision add"]),
-    CatalogEntry::of::<ListDecisions>(  calls::DECISIONS,        "decision list <id>",    GET,  "/api/decisions").also(&["decision ls", "decision show"]),
+    CatalogEntry::of::<ListDecisions>(  calls::DECISIONS,        "decision list <id>",    GET,  "/api/decisions").long().also(&["decision ls", "decision show"]),
     CatalogEntry::of::<ConfirmDecision>("decision_confirm", "decision confirm <id>", POST, "/api/decisions/{id}/confirm").changes(),
     CatalogEntry::of::<RejectDecision>( "decision_reject",  "decision reject <id>",  POST, "/api/decisions/{id}/reject") .changes(),
 ];
@@ -50,6 +50,9 @@ pub struct DecisionView {
     /// Why it was turned down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The repository that whoever made it works in, where those of all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 impl DecisionView {
@@ -71,6 +74,7 @@ impl DecisionView {
             state,
             settled_by,
             reason,
+            project: None,
         }
     }
 }
@@ -99,6 +103,7 @@ impl DecisionView {
             self.state.to_owned(),
             self.by.clone(),
             age,
+            self.project.as_deref().map(visible).unwrap_or_default().into_owned(),
             visible(&self.title).into_owned(),
             settled,
         ]
@@ -115,6 +120,7 @@ impl DecisionView {
             state: "made",
             settled_by: None,
             reason: None,
+            project: None,
         }
     }
 }

@@ -97,7 +97,7 @@ fn program(
     join(app, caller, program, session, process)
 }
 
-/// Notes the conversation of an agent that Comity has started: it goes on with that when it is started again.
+/// Notes the conversation of an agent that Comity started: it goes on with that when it is started again.
 fn note_session(app: &Application, agent: AgentId, session: Option<&str>) {
     let Some(session) = session else { return };
     let is_new = {

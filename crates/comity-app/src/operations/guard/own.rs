@@ -168,7 +168,7 @@ pub(super) fn check(app: &Application, who: Principal, cwd: &Path, effects: &Eff
     let refused = |text: &str| {
         Err(Refusal::NotAllowed {
             problem: format!("{text} is Comity's own, and no agent writes to it"),
-            hint: "ask your human to change it, if it has to be".into(),
+            hint: "ask your human to change it, if necessary".into(),
         })
     };
     for write in &effects.writes {

@@ -6,6 +6,7 @@ use comity_core::tasks::Task;
 use comity_core::{Principal, World};
 
 use crate::operations::locks::waiting_for;
+use crate::project_scope::BelongsTo;
 
 /// What waits for the answer.
 pub(super) fn blocks(item: &InboxItem<'_>, world: &World) -> Option<String> {
@@ -34,17 +35,29 @@ pub(super) fn blocks(item: &InboxItem<'_>, world: &World) -> Option<String> {
     }
 }
 
-/// The repository that it is in.
+/// The repository that it is in, if it says so itself.
 pub(super) fn project(item: &InboxItem<'_>, world: &World) -> Option<String> {
-    let id = match item {
-        InboxItem::Orphan(lock) | InboxItem::LockWanted { lock, .. } => lock.wanted.project,
-        InboxItem::GaveUp(run) => run.spec.project?,
+    let BelongsTo::Project(id) = belongs_to(item) else { return None };
+    world.projects.get(&id).map(|project| project.name().to_owned())
+}
+
+/// The repository that it is in, or the agent that it is about.
+pub(super) fn belongs_to(item: &InboxItem<'_>) -> BelongsTo {
+    match item {
+        InboxItem::Orphan(lock) | InboxItem::LockWanted { lock, .. } => lock.wanted.project.into(),
+        InboxItem::GaveUp(run) => (*run).into(),
         InboxItem::Review(task)
         | InboxItem::Failed(task)
         | InboxItem::Death(task)
         | InboxItem::Task(task)
-        | InboxItem::Ready(task) => task.project,
-        _ => return None,
-    };
-    world.projects.get(&id).map(|project| project.name().to_owned())
+        | InboxItem::Ready(task) => task.project.into(),
+        InboxItem::Permission(request) => request.asker.into(),
+        InboxItem::Plan(plan) => plan.asker.into(),
+        InboxItem::Decision(decision) => decision.by.into(),
+        InboxItem::Wish(agent) => agent.id.into(),
+        InboxItem::Shutdown(_)
+        | InboxItem::NewPlaces { .. }
+        | InboxItem::Space { .. }
+        | InboxItem::Mail { .. } => BelongsTo::All,
+    }
 }

@@ -60,7 +60,7 @@ impl Operation for AnswerInbox {
             }
             (Some(reason), field) => input[field] = reason.into(),
             (None, "to") => {
-                return Err(Refusal::bad_input("it is not said to whom", &answer.command).into());
+                return Err(Refusal::bad_input("it isn't clear to whom", &answer.command).into());
             }
             (None, _) if answer.needs_reason => {
                 let problem = format!("{} needs a reason", answer.answer);
@@ -78,7 +78,8 @@ impl AnswerInbox {
         let place = app.projects().place(caller).ok();
         let (now, world) = (app.engine().now(), app.engine().world());
         let items = inbox::waiting_at(&world, &caller.asker());
-        let entries = InboxEntry::first((&items, usize::MAX), &world, (caller.who, place.as_ref()), now);
+        let entries =
+            InboxEntry::first((&items, usize::MAX), |_| true, &world, (caller.who, place.as_ref()), now);
         let merges = app.open_merges().of(caller.who, &world);
         let entries: Vec<InboxEntry> = entries
             .into_iter()
@@ -92,8 +93,8 @@ impl AnswerInbox {
         match meant.len() {
             1 => Ok(meant.remove(0)),
             0 => Err(Refusal::NotFound {
-                problem: format!("nothing called {:?} waits for you", self.entry),
-                hint: format!("see what does with: {}", next_call::<ListInbox>([])),
+                problem: format!("nothing that is waiting for you is called {:?}", self.entry),
+                hint: format!("see what is waiting with: {}", next_call::<ListInbox>([])),
             }),
             _ => Err(ambiguous(format!("several things are called {}", self.entry), &meant)),
         }
@@ -130,10 +131,10 @@ impl AnswerInbox {
         if !entries.iter().any(|entry| shown(entry) == line) {
             return Err(Refusal::NotFound {
                 problem: format!(
-                    "{} was number {number} in the list that you saw last, and isn't waiting any more",
+                    "{} was number {number} in the list you saw last, and is no longer waiting",
                     line.0
                 ),
-                hint: format!("see what is with: {}", next_call::<ListInbox>([])),
+                hint: format!("see what is waiting with: {}", next_call::<ListInbox>([])),
             });
         }
         let meant: Vec<InboxEntry> =
@@ -142,7 +143,7 @@ impl AnswerInbox {
             0 | 1 => Ok(meant),
             _ => Err(ambiguous(
                 format!(
-                    "{} is number {number} in the list that you saw last, but others are called that, too",
+                    "{} is number {number} in the list you saw last, but others are called that, too",
                     line.0
                 ),
                 &meant,

@@ -86,12 +86,13 @@ impl InboxEntry {
     /// The first entries of a list; what is not shown counts, too, when two are called the same.
     pub(crate) fn first(
         (items, limit): (&[InboxItem<'_>], usize),
+        is_shown: impl Fn(&InboxItem<'_>) -> bool,
         world: &World,
         (who, place): (Principal, Option<&PathBase>),
         now: Timestamp,
     ) -> Vec<InboxEntry> {
         let names = names_in_list(items, world, who);
-        let named = items.iter().zip(names).take(limit);
+        let named = items.iter().zip(names).filter(|(item, _)| is_shown(item)).take(limit);
         named.map(|(item, name)| InboxEntry::named(name, item, world, (who, place), now)).collect()
     }
 

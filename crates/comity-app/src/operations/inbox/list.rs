@@ -1,16 +1,19 @@
 //! Lists what waits for the caller.
 
-use comity_core::next_call::Argument;
 use std::fmt;
 
-use comity_core::{Principal, inbox};
+use comity_core::Principal;
+use comity_core::display::visible;
+use comity_core::inbox::{self, InboxItem};
+use comity_core::next_call::Argument;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::InboxEntry;
+use super::{InboxEntry, about};
 use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::project_scope::{ProjectScope, ScopeView};
 
 /// Entries that are shown if nothing is said.
 const SHOWN: usize = 20;
@@ -21,6 +24,9 @@ const SHOWN: usize = 20;
 pub struct ListInbox {
     /// Show at most this many (20)
     pub limit: Option<usize>,
+    /// Include other projects
+    #[serde(default)]
+    pub all_projects: bool,
 }
 
 /// What waits for the caller.
@@ -28,8 +34,10 @@ pub struct ListInbox {
 pub struct InboxList {
     /// What matters most first, and of a kind the oldest.
     pub entries: Vec<InboxEntry>,
-    /// How many there are in all.
+    /// How many there are in all that are not elsewhere.
     pub count: usize,
+    #[serde(flatten)]
+    pub scope: ScopeView,
     /// Whose they are: an agent's name, or human.
     pub whose: String,
 }
@@ -39,18 +47,33 @@ impl Operation for ListInbox {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<InboxList>, Failure> {
         let place = app.projects().place(caller).ok();
+        // Nothing else tells an agent what waits for it.
+        let is_agents = caller.who != Principal::Human;
+        let scope = ProjectScope::of_agents(app, caller, self.all_projects || is_agents);
         if let Some(place) = &place {
             app.waiting_merges(place.project(), place.repository().common_dir());
         }
         let (now, world) = (app.engine().now(), app.engine().world());
         let items = inbox::waiting_at(&world, &caller.asker());
+        let is_shown = |item: &InboxItem<'_>| scope.shows(about::belongs_to(item));
+        let shown = items.iter().filter(|item| is_shown(item));
+        let (shown, decisions) = shown
+            .fold((0, 0), |(all, decisions), item| (all + 1, decisions + usize::from(item.needs_decision())));
         let limit = self.limit.unwrap_or(SHOWN);
-        let mut entries = InboxEntry::first((&items, limit), &world, (caller.who, place.as_ref()), now);
-        let merges = app.open_merges().of(caller.who, &world);
-        let decisions = items.iter().take_while(|item| item.needs_decision()).count().min(entries.len());
+        let mut entries =
+            InboxEntry::first((&items, limit), is_shown, &world, (caller.who, place.as_ref()), now);
+        if self.all_projects {
+            let shown = items.iter().filter(|item| is_shown(item));
+            for (entry, item) in entries.iter_mut().zip(shown).filter(|(entry, _)| entry.project.is_none()) {
+                entry.project = scope.name(&world, about::belongs_to(item));
+            }
+        }
+        let merges = app.open_merges().of(caller.who, &world).into_iter();
+        let (merges, other_merges): (Vec<_>, Vec<_>) = merges.partition(|merge| scope.shows(merge.project));
+        let decisions = decisions.min(entries.len());
         entries.splice(decisions..decisions, merges.iter().map(|merge| InboxEntry::of_merge(merge, &world)));
         entries.truncate(limit);
-        let count = items.len() + merges.len();
+        let count = shown + merges.len();
         // Whoever only counts has seen no list.
         if self.limit != Some(0) {
             app.shown_lists().remember(caller, &entries);
@@ -59,25 +82,23 @@ impl Operation for ListInbox {
             Principal::Agent(_) => world.name_of(caller.who),
             Principal::Human | Principal::System | Principal::Nobody => caller.who.to_string(),
         };
-        Ok(Plan::Answer(InboxList { entries, count, whose }))
+        let scope = scope.view(items.len() - shown + other_merges.len());
+        Ok(Plan::Answer(InboxList { entries, count, scope, whose }))
     }
 }
 
 impl fmt::Display for InboxList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.count == 0 {
-            return f.write_str("nothing is waiting for you");
-        }
         let number = |(at, entry): (usize, &InboxEntry)| format!("{}  {entry}", at + 1);
-        let lines: Vec<String> = self.entries.iter().enumerate().map(number).collect();
-        f.write_str(&lines.join("\n"))?;
-        match self.count - self.entries.len() {
-            0 => Ok(()),
-            more => write!(
-                f,
-                "\n{more} more: {}",
-                next_call::<ListInbox>([("limit", Argument::Number(self.count as u64))])
-            ),
-        }
+        let shown = self.entries.iter().enumerate().map(number);
+        let left = self.count - self.entries.len();
+        let all = || next_call::<ListInbox>([("limit", Argument::Number(self.count as u64))]);
+        let left = (left > 0).then(|| format!("{left} more: {}", all()));
+        let none = (self.count == 0).then(|| match (&self.scope.project, self.scope.elsewhere) {
+            (Some(project), 1..) => format!("nothing is waiting for you in {}", visible(project)),
+            _ => "nothing is waiting for you".to_owned(),
+        });
+        let lines = none.into_iter().chain(shown).chain(left).chain(self.scope.more::<ListInbox>());
+        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
     }
 }

@@ -59,7 +59,7 @@ fn moment(text: &str) -> Result<Moment, Refusal> {
     let local = text
         .parse::<jiff::civil::DateTime>()
         .ok()
-        .and_then(|at| at.to_zoned(jiff::tz::TimeZone::system()).ok());
+        .and_then(|at| at.to_zoned(crate::time_zone::current()).ok());
     // A time of the day last: a date and a time would be read as one, too.
     let time = || text.parse().ok().and_then(|time| latest(time, now));
     match local.map(|at| at.timestamp().as_millisecond()).or_else(time) {
@@ -86,7 +86,7 @@ fn in_short(text: &str) -> String {
 
 /// The last time that the clock showed this.
 fn latest(time: jiff::civil::Time, now_ms: i64) -> Option<i64> {
-    let now = jiff::Timestamp::from_millisecond(now_ms).ok()?.to_zoned(jiff::tz::TimeZone::system());
+    let now = jiff::Timestamp::from_millisecond(now_ms).ok()?.to_zoned(crate::time_zone::current());
     let today = now.date().to_datetime(time);
     let at = |day: jiff::civil::DateTime| Some(day.to_zoned(now.time_zone().clone()).ok()?.timestamp());
     let found = at(today)

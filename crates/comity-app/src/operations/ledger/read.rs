@@ -1,8 +1,7 @@
 //! Reads the ledger.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
-use std::path::Path;
 
 use comity_core::{AgentId, ProjectId, Record, Refusal, event};
 use schemars::JsonSchema;
@@ -14,6 +13,7 @@ use crate::application::Application;
 use crate::ledger::Entry;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::page_size::{self, PageSize};
+use crate::project_scope::AgentProjects;
 use crate::semaphore::{Semaphore, SemaphorePermit};
 
 /// Entries of one answer at most.
@@ -108,7 +108,7 @@ impl Operation for ReadLog {
         let places = self.all_projects.then(|| AgentProjects::known(app));
         let world = app.engine().world();
         let project = |record: &Record| {
-            let project = world.projects.get(&places.as_ref()?.of(record)?)?;
+            let project = world.projects.get(&project_of(record, places.as_ref()?)?)?;
             Some(project.name().to_owned())
         };
         let entry =
@@ -192,35 +192,16 @@ struct ProjectFilter {
 
 impl ProjectFilter {
     fn takes(&self, record: &Record) -> bool {
-        self.places.of(record).is_none_or(|place| place == self.project)
+        project_of(record, &self.places).is_none_or(|place| place == self.project)
     }
 }
 
-/// Where agents work.
-struct AgentProjects(HashMap<AgentId, ProjectId>);
-
-impl AgentProjects {
-    fn known(app: &Application) -> AgentProjects {
-        let world = app.engine().world();
-        let mut places: HashMap<&str, Option<ProjectId>> = HashMap::new();
-        let mut agents = HashMap::new();
-        for agent in world.agents.iter() {
-            let Some(cwd) = agent.profile.cwd.as_deref() else { continue };
-            let place = places
-                .entry(cwd)
-                .or_insert_with(|| app.projects().at(Path::new(cwd)).ok().map(|place| place.project()));
-            place.map(|place| agents.insert(agent.id, place));
-        }
-        AgentProjects(agents)
-    }
-
-    /// The repository in which something happened: the one that it names, else that of whoever did it or whom it concerns.
-    fn of(&self, record: &Record) -> Option<ProjectId> {
-        let named = serde_json::to_value(&record.event).ok().and_then(|event| named_project(&event));
-        let doer = || self.0.get(&record.by.agent()?).copied();
-        let concerned = || record.concerned().iter().find_map(|agent| self.0.get(agent).copied());
-        named.or_else(doer).or_else(concerned)
-    }
+/// The repository in which something happened: the one that it names, else that of whoever did it or whom it concerns.
+fn project_of(record: &Record, places: &AgentProjects) -> Option<ProjectId> {
+    let named = serde_json::to_value(&record.event).ok().and_then(|event| named_project(&event));
+    let doer = || places.get(record.by.agent()?);
+    let concerned = || record.concerned().iter().find_map(|agent| places.get(*agent));
+    named.or_else(doer).or_else(concerned)
 }
 
 /// The project that an event names.

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use comity_core::display::{counted, visible};
+use comity_core::display::visible;
 use comity_core::locks::{Lock, LockWait};
-use comity_core::next_call::Argument;
 use comity_core::table::table;
 use comity_core::{ProjectId, Timestamp, World};
 use schemars::JsonSchema;
@@ -13,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{LockView, project_name};
 use crate::application::Application;
-use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::project_scope::{ProjectScope, ScopeView};
 use crate::projects::in_project;
 
 /// Locks that one answer shows.
@@ -40,14 +39,11 @@ pub struct LockList {
     pub waits: Vec<WaitView>,
     /// How many locks there are here.
     pub total: usize,
-    /// How many there are in other repositories, and are not shown.
-    pub elsewhere: usize,
+    #[serde(flatten)]
+    pub scope: ScopeView,
     /// Whether each is shown with its repository.
     #[serde(skip)]
     names_projects: bool,
-    /// The repository that all are in.
-    #[serde(skip)]
-    project: Option<String>,
 }
 
 /// One ask that waits.
@@ -78,7 +74,7 @@ impl Operation for ListLocks {
             }
             None => None,
         };
-        let here = place.ok().map(|place| place.project()).filter(|_| !self.all_projects);
+        let scope = ProjectScope::of(app, caller, self.all_projects);
         let world = app.engine().world();
         let (locks, tickets) = match &wanted {
             Some((project, pattern)) => (
@@ -92,13 +88,9 @@ impl Operation for ListLocks {
                         .collect::<Vec<_>>(),
                 ),
             ),
-            None => {
-                let is_here = |project| here.is_none_or(|here| here == project);
-                (world.locks.iter().filter(|lock| is_here(lock.wanted.project)).collect(), None)
-            }
+            None => (world.locks.iter().filter(|lock| scope.shows(lock.wanted.project)).collect(), None),
         };
-        let is_here =
-            |wait: &LockWait| here.is_none_or(|here| wait.wants.iter().any(|wanted| wanted.project == here));
+        let is_here = |wait: &LockWait| wait.wants.iter().any(|wanted| scope.shows(wanted.project));
         let waits = world.locks.waits().enumerate().filter(|(_, wait)| match &tickets {
             Some(only) => only.contains(&wait.ticket),
             None => is_here(wait),
@@ -109,10 +101,12 @@ impl Operation for ListLocks {
         let view = |lock: &Lock| LockView { is_yours: lock.holder == who, ..LockView::of(lock, &world, now) };
         let locks = locks.into_iter().take(SHOWN_MAX).map(view).collect();
         let waits = waits.map(|(at, wait)| wait_view(at + 1, wait, &world, now)).collect();
-        let names_projects = wanted.is_none() && here.is_none();
-        let project = wanted.as_ref().map(|(project, _)| *project).or(here);
-        let project = in_project(&world, project);
-        Ok(Plan::Answer(LockList { locks, waits, total, elsewhere, names_projects, project }))
+        let mut scope = scope.view(elsewhere);
+        if let Some((project, _)) = wanted {
+            scope.project = in_project(&world, Some(project));
+        }
+        let names_projects = scope.project.is_none();
+        Ok(Plan::Answer(LockList { locks, waits, total, scope, names_projects }))
     }
 }
 
@@ -135,8 +129,6 @@ impl fmt::Display for LockList {
             false => String::new(),
         };
         let mut lines = Vec::new();
-        let is_empty = self.locks.is_empty() && self.waits.is_empty();
-        lines.extend(self.project.iter().filter(|_| !is_empty).map(|name| format!("in {}:", visible(name))));
         if !self.locks.is_empty() {
             let rows: Vec<Vec<String>> =
                 self.locks.iter().map(|lock| lock.row(self.names_projects)).collect();
@@ -149,16 +141,7 @@ impl fmt::Display for LockList {
             let (left, place) = (comity_core::Millis(wait.gives_up_in_ms), place(&wait.projects));
             format!("{}. {} waits for {}, {left} left{place}", wait.position, wait.who, wait.paths.join(", "))
         }));
-        if lines.is_empty() {
-            lines.push("nothing is locked".to_owned() + if self.elsewhere > 0 { " here" } else { "" });
-        }
-        if self.elsewhere > 0 {
-            lines.push(format!(
-                "{} in other repositories: {}",
-                counted(self.elsewhere, "lock"),
-                next_call::<ListLocks>([("all_projects", Argument::Yes)])
-            ));
-        }
-        f.write_str(&lines.join("\n"))
+        let list = (!lines.is_empty()).then(|| lines.join("\n"));
+        f.write_str(&self.scope.whole::<ListLocks>(list, "nothing is locked"))
     }
 }

@@ -25,7 +25,7 @@ use crate::projects::PathBase;
 /// How long git may take.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Set aside uncommitted work that someone left behind: it is kept in git's stash and under a ref, its files go back to what was committed, and its orphaned locks become free.
+/// Set aside uncommitted work that someone left behind: it is kept in git's stash and under a ref, its files go back to what was committed, and its orphaned locks are released.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rescue {

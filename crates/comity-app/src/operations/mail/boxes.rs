@@ -3,6 +3,7 @@
 use std::fmt;
 
 use comity_core::Principal;
+use comity_core::display::visible;
 use comity_core::mail::may_read;
 use comity_core::table::table;
 use schemars::JsonSchema;
@@ -10,17 +11,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::project_scope::{ProjectScope, ScopeView};
 
 /// Show whose mail is waiting, how much and from whom, and which letters could not be delivered.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ListMailboxes {}
+pub struct ListMailboxes {
+    /// Include other projects
+    #[serde(default)]
+    pub all_projects: bool,
+}
 
 /// For whom mail waits.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Mailboxes {
     /// One entry for each receiver.
     pub boxes: Vec<BoxView>,
+    #[serde(flatten)]
+    pub scope: ScopeView,
 }
 
 /// One box, as it is shown.
@@ -35,16 +43,22 @@ pub struct BoxView {
     /// Letters that were offered too often and never arrived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub put_aside: Vec<String>,
+    /// The repository that its owner works in, where those of all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 impl Operation for ListMailboxes {
     type Output = Mailboxes;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Mailboxes>, Failure> {
+        let scope = ProjectScope::of_agents(app, caller, self.all_projects);
         let world = app.engine().world();
         // How much waits for whom is everybody's; what of it is who may read it.
         let sees = |owner: Principal| may_read(&world, caller.who, owner, &[]);
-        let boxes = world.mail.boxes().map(|(owner, mailbox)| BoxView {
+        let (shown, others): (Vec<_>, Vec<_>) =
+            world.mail.boxes().partition(|(owner, _)| scope.shows(*owner));
+        let boxes = shown.into_iter().map(|(owner, mailbox)| BoxView {
             owner: world.name_of(owner),
             letters: mailbox.letters(),
             bytes: mailbox.bytes(),
@@ -53,22 +67,24 @@ impl Operation for ListMailboxes {
                 false => vec![],
             },
             put_aside: mailbox.put_aside().map(|id| id.to_string()).collect(),
+            project: scope.name(&world, owner),
         });
         let mut boxes: Vec<BoxView> = boxes.collect();
         boxes.sort_by(|a, b| a.owner.cmp(&b.owner));
-        Ok(Plan::Answer(Mailboxes { boxes }))
+        Ok(Plan::Answer(Mailboxes { boxes, scope: scope.view(others.len()) }))
     }
 }
 
 impl fmt::Display for Mailboxes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.boxes.is_empty() {
-            return f.write_str("no mail waits");
-        }
         let row = |one: &BoxView| {
-            vec![one.owner.clone(), one.letters.to_string(), one.from.join(", "), one.put_aside.join(", ")]
+            let project = one.project.as_deref().map(visible).unwrap_or_default().into_owned();
+            let (letters, from) = (one.letters.to_string(), one.from.join(", "));
+            vec![one.owner.clone(), letters, from, one.put_aside.join(", "), project]
         };
         let rows: Vec<Vec<String>> = self.boxes.iter().map(row).collect();
-        f.write_str(&table(&["FOR", "LETTERS", "FROM", "NOT DELIVERED"], &rows))
+        let headers = ["FOR", "LETTERS", "FROM", "NOT DELIVERED", "PROJECT"];
+        let list = (!rows.is_empty()).then(|| table(&headers, &rows));
+        f.write_str(&self.scope.whole::<ListMailboxes>(list, "no mail waits"))
     }
 }

@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<SendMail>(       calls::MAIL_SEND, "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]).at_terminal(AtTerminal::LeavesInFile).examples(&["mail send ann -m \"please review src/login.rs\""]),
     CatalogEntry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes().waits().also(&["mail show"]),
     CatalogEntry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
-    CatalogEntry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes").also(&["mail list", "mail ls"]),
+    CatalogEntry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes").long().also(&["mail list", "mail ls"]),
     CatalogEntry::of::<AcknowledgeMail>("mail_ack",       "",                    POST, "/api/mail/ack")      .changes().internal(),
     CatalogEntry::of::<TakeOverMail>(   "mail_take_over", "mail take-over",      POST, "/api/mail/take-over").changes().internal().long(),
 ];

@@ -94,6 +94,6 @@ pub(super) fn terminal_of(caller: &Caller) -> Option<Process> {
 
 impl fmt::Display for LoggedIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "you are logged in; in a browser, open this once, within 10 minutes:\n{}", self.url)
+        write!(f, "you are logged in; open this in a browser, once, within 10 minutes:\n{}", self.url)
     }
 }

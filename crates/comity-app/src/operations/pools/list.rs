@@ -5,7 +5,7 @@ use std::fmt;
 use comity_core::display::visible;
 use comity_core::pools::{PlaceState, Pool, PoolKind, SlotId};
 use comity_core::table::table;
-use comity_core::{Millis, Refusal, Timestamp, World};
+use comity_core::{Millis, Principal, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ use super::{LeaseView, those_that_exist};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::pools;
+use crate::project_scope::{ProjectScope, ScopeView};
 
 /// List the pools: how many leases each has, who holds which, since when and why, and who is waiting.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -20,6 +21,9 @@ use crate::pools;
 pub struct ListLeases {
     /// Only this pool, or the lease with this number
     pub pool: Option<String>,
+    /// Include other projects
+    #[serde(default)]
+    pub all_projects: bool,
 }
 
 /// Pools, and what the caller has of them.
@@ -27,6 +31,8 @@ pub struct ListLeases {
 pub struct PoolList {
     /// By name.
     pub pools: Vec<PoolView>,
+    #[serde(flatten)]
+    pub scope: ScopeView,
 }
 
 /// How much there is of something scarce, who has it, and who waits.
@@ -57,6 +63,9 @@ pub struct PlaceView {
     /// When the wait or the reservation ends, if it does by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ends_in_ms: Option<u64>,
+    /// The repository that it works in, where those of all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 impl Operation for ListLeases {
@@ -64,13 +73,15 @@ impl Operation for ListLeases {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PoolList>, Failure> {
         pools::take_up(app, caller);
+        // What belongs to all is shown whole where it is named.
+        let scope = ProjectScope::of_agents(app, caller, self.all_projects || self.pool.is_some());
         let (world, now) = (app.engine().world(), app.engine().now());
         let lease = self.pool.as_deref().and_then(|name| name.parse().ok()).map(SlotId);
         if let Some((pool, _)) = lease.and_then(|lease| world.pools.slot(lease)) {
-            let mut view = PoolView::of(pool, &world, now);
+            let mut view = PoolView::of(pool, &scope, &world, now);
             view.leases.retain(|one| Some(SlotId(one.id)) == lease);
             view.queue.clear();
-            return Ok(Plan::Answer(PoolList { pools: vec![view] }));
+            return Ok(Plan::Answer(PoolList { pools: vec![view], scope: ScopeView::default() }));
         }
         let is_meant = |pool: &&Pool| match self.pool.as_deref() {
             Some(name) => name == &*pool.name,
@@ -78,18 +89,25 @@ impl Operation for ListLeases {
             None => pool.kind == PoolKind::Lease,
         };
         let pools: Vec<PoolView> =
-            world.pools.iter().filter(is_meant).map(|pool| PoolView::of(pool, &world, now)).collect();
+            world.pools.iter().filter(is_meant).map(|pool| PoolView::of(pool, &scope, &world, now)).collect();
         if let Some(name) = self.pool.filter(|_| pools.is_empty()) {
             let hint = those_that_exist(&world);
             return Err(Refusal::NotFound { problem: format!("there is no pool {name:?}"), hint }.into());
         }
-        Ok(Plan::Answer(PoolList { pools }))
+        let all = world.pools.iter().filter(|pool| pool.kind == PoolKind::Lease);
+        let elsewhere = all.flat_map(owners).filter(|who| !scope.shows(*who)).count();
+        Ok(Plan::Answer(PoolList { pools, scope: scope.view(elsewhere) }))
     }
 }
 
+/// Who has something of a pool or waits for it.
+fn owners(pool: &Pool) -> impl Iterator<Item = Principal> {
+    pool.slots().map(|slot| slot.owner).chain(pool.places().map(|place| place.who))
+}
+
 impl PoolView {
-    fn of(pool: &Pool, world: &World, now: Timestamp) -> PoolView {
-        let queue = pool.places().map(|place| {
+    fn of(pool: &Pool, scope: &ProjectScope, world: &World, now: Timestamp) -> PoolView {
+        let queue = pool.places().filter(|place| scope.shows(place.who)).map(|place| {
             let (state, ends) = match &place.state {
                 PlaceState::Waiting { deadline, .. } => ("waiting", Some(*deadline)),
                 PlaceState::Requested => ("requested", None),
@@ -100,7 +118,12 @@ impl PoolView {
                 state,
                 age_ms: now.since(place.since).0,
                 ends_in_ms: ends.map(|at| at.since(now).0),
+                project: scope.name(world, place.who),
             }
+        });
+        let leases = pool.slots().filter(|slot| scope.shows(slot.owner)).map(|slot| LeaseView {
+            project: scope.name(world, slot.owner),
+            ..LeaseView::of(pool, slot, world, now)
         });
         PoolView {
             name: pool.name.to_string(),
@@ -111,7 +134,7 @@ impl PoolView {
             capacity: pool.capacity,
             used: pool.used(),
             share: pool.fair_share(),
-            leases: pool.slots().map(|slot| LeaseView::of(pool, slot, world, now)).collect(),
+            leases: leases.collect(),
             queue: queue.collect(),
         }
     }
@@ -125,7 +148,8 @@ impl fmt::Display for PoolList {
             );
         }
         let rows: Vec<Vec<String>> = self.pools.iter().flat_map(PoolView::rows).collect();
-        f.write_str(&table(&["POOL", "TAKEN", "LEASE", "WHO", "STATE", "FOR", "LEFT", "REASON"], &rows))
+        let headers = ["POOL", "TAKEN", "LEASE", "WHO", "STATE", "FOR", "LEFT", "PROJECT", "REASON"];
+        f.write_str(&self.scope.whole::<ListLeases>(Some(table(&headers, &rows)), ""))
     }
 }
 
@@ -133,6 +157,7 @@ impl PoolView {
     /// A row for each holder and each waiter; the first has the name of the pool.
     fn rows(&self) -> Vec<Vec<String>> {
         let left = |ms: Option<u64>| ms.map(|left| Millis(left).to_string()).unwrap_or_default();
+        let place = |name: &Option<String>| name.as_deref().map(visible).unwrap_or_default().into_owned();
         let leases = self.leases.iter().map(|lease| {
             let until = match (lease.expires_in_ms, lease.pid) {
                 (None, Some(pid)) => format!("process {pid}"),
@@ -140,19 +165,28 @@ impl PoolView {
             };
             let reason = lease.reason.as_deref().map(visible).unwrap_or_default().into_owned();
             let age = Millis(lease.age_ms).rough();
-            [lease.id.to_string(), lease.holder.clone(), "held".to_owned(), age, until, reason]
+            [
+                lease.id.to_string(),
+                lease.holder.clone(),
+                "held".to_owned(),
+                age,
+                until,
+                place(&lease.project),
+                reason,
+            ]
         });
-        let queue = self.queue.iter().map(|place| {
-            let age = Millis(place.age_ms).rough();
-            let state = place.state.to_owned();
-            [String::new(), place.who.clone(), state, age, left(place.ends_in_ms), String::new()]
+        let queue = self.queue.iter().map(|waiting| {
+            let age = Millis(waiting.age_ms).rough();
+            let state = waiting.state.to_owned();
+            let (left, project) = (left(waiting.ends_in_ms), place(&waiting.project));
+            [String::new(), waiting.who.clone(), state, age, left, project, String::new()]
         });
         let mut rest: Vec<_> = leases.chain(queue).collect();
         if rest.is_empty() {
             rest.push(Default::default());
         }
         let first = |at: usize, text: String| if at == 0 { text } else { String::new() };
-        let row = |(at, rest): (usize, [String; 6])| {
+        let row = |(at, rest): (usize, [String; 7])| {
             let taken = format!("{} of {}", self.used, self.capacity);
             [first(at, self.name.clone()), first(at, taken)].into_iter().chain(rest).collect()
         };

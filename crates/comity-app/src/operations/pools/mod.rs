@@ -39,7 +39,7 @@ pub(crate) const GROUPS: &[Group] = &[("lease", "Scarce things other than files"
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lease>(       calls::LEASE,         "lease <pool>",         POST, "/api/leases")        .changes().waits().for_agents().unlisted(&["ttl", "reason"]).examples(&["lease gpu --ttl 30m --wait 5m", "lease run build -- cargo build --release"]),
     CatalogEntry::of::<LeaseFree>(   "lease_free",    "lease release <lease>", POST, "/api/leases/free")   .changes().for_agents().unlisted(&["from", "reason"]).also(&["lease free", "lease give-back"]),
-    CatalogEntry::of::<ListLeases>(  calls::LEASES,        "lease list <pool>",    GET,  "/api/leases").also(&["lease ls", "lease show", "pools"]),
+    CatalogEntry::of::<ListLeases>(  calls::LEASES,        "lease list <pool>",    GET,  "/api/leases").long().also(&["lease ls", "lease show", "pools"]),
     CatalogEntry::of::<LeaseExtend>( "lease_extend",  "lease extend <lease>", POST, "/api/leases/extend") .changes(),
     CatalogEntry::of::<LeaseGive>(   "lease_give",    "lease handover <lease>", POST, "/api/leases/give")   .changes().also(&["lease give"]),
     CatalogEntry::of::<LeaseRequest>(calls::LEASE_REQUEST, "lease request <pool>", POST, "/api/leases/request").changes(),
@@ -66,6 +66,9 @@ pub struct LeaseView {
     /// The process that it ends with, if it was taken for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
+    /// The repository that its holder works in, where those of all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 /// What was done with leases.
@@ -87,6 +90,7 @@ impl LeaseView {
             age_ms: now.since(slot.since).0,
             expires_in_ms: slot.expires_at().map(|at| at.since(now).0),
             pid: slot.process.map(|process| process.pid),
+            project: None,
         }
     }
 
@@ -183,8 +187,8 @@ fn those_that_exist(world: &World) -> String {
     let leased = world.pools.iter().filter(|pool| pool.kind == PoolKind::Lease);
     let names: Vec<&str> = leased.map(|pool| &*pool.name).collect();
     match names.is_empty() {
-        true => "no pool is configured; see: comity lease --help (new settings count after: comity restart)"
+        true => "there are no pools; add one to your settings, such as [pools.build] with capacity = 1, then: comity restart"
             .to_owned(),
-        false => format!("there are: {} (new settings count after: comity restart)", names.join(", ")),
+        false => format!("there are: {} (new ones in your settings take effect after: comity restart)", names.join(", ")),
     }
 }

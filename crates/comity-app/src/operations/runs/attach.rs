@@ -11,7 +11,7 @@ use super::reachable;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Attach your terminal to an agent that Comity has started: see what it shows, and type into it. Ctrl-] detaches.
+/// Attach your terminal to an agent that Comity started: see what it shows, and type into it. Ctrl-] detaches.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachRun {
@@ -38,7 +38,7 @@ impl Operation for AttachRun {
         let (run, key) = reachable(app, caller, &self.agent)?;
         let asks = vec![Ask::Run(RunAsk::Reach { run: run.id, how: Reached::Attached })];
         Ok(Plan::change_then(asks, move |app, _| {
-            let runner = app.runs().runner().ok_or_else(|| Failure::fault("nothing runs any more"))?;
+            let runner = app.runs().runner().ok_or_else(|| Failure::fault("nothing is running"))?;
             let acp = run.spec.backend == RunBackend::Acp;
             Ok(RunTerminal { name: run.spec.name.to_string(), command: runner.attach_command(&key), acp })
         }))

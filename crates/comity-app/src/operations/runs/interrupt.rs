@@ -11,7 +11,7 @@ use super::reachable;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Interrupt what an agent that Comity has started is doing. Its program goes on, and waits for what is next.
+/// Interrupt what an agent that Comity started is doing. Its program keeps running and waits for input.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InterruptRun {
@@ -34,7 +34,7 @@ impl Operation for InterruptRun {
         let (run, key) = reachable(app, caller, &self.agent)?;
         let asks = vec![Ask::Run(RunAsk::Reach { run: run.id, how: Reached::Interrupted })];
         Ok(Plan::change_then(asks, move |app, _| {
-            let runner = app.runs().runner().ok_or_else(|| Failure::fault("nothing runs any more"))?;
+            let runner = app.runs().runner().ok_or_else(|| Failure::fault("nothing is running"))?;
             // A client ends its turn by Escape; SIGINT would end some of them altogether.
             let (done, with) = match (run.spec.backend, run.spec.program) {
                 (RunBackend::Acp, _) => (runner.cancel(&key).map(drop), "cancel"),

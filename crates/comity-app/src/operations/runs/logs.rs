@@ -15,7 +15,7 @@ use crate::span::Span;
 /// The longest wait for more.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// Show what the program of an agent that Comity has started wrote to its terminal: the last 256 KB.
+/// Show what the program of an agent wrote to its terminal: the last 256 KB.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunLogs {

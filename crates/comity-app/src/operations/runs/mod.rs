@@ -43,7 +43,7 @@ use crate::operation::{AtTerminal, Caller, Failure};
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<RunGoal>(     "run_goal",      "run <goal>",            POST, "/api/runs/goal")     .changes().examples(&["run \"Make the login faster\" --workers 3 --worktree"]),
     CatalogEntry::of::<Spawn>(       "spawn",         "spawn <role>",          POST, "/api/runs")          .changes().examples(&["spawn developer --agent claude --task parser", "spawn qa --agent 'make watch-tests' --backend tmux"]),
-    CatalogEntry::of::<ListRuns>(    calls::RUN_LIST,    "runs",                  GET,  "/api/runs")          .also(&["run list"]).watched(),
+    CatalogEntry::of::<ListRuns>(    calls::RUN_LIST,    "runs",                  GET,  "/api/runs").long().also(&["run list"]).watched(),
     CatalogEntry::of::<RunLogs>(     "run_logs",      "logs <agent>",          GET,  "/api/runs/logs")     .long().waits(),
     CatalogEntry::of::<AttachRun>(   "run_attach",    "attach <agent>",        POST, "/api/runs/attach")   .changes().at_terminal(AtTerminal::Attaches),
     CatalogEntry::of::<TypeIntoRun>( "run_type",      "",                      POST, "/api/runs/type")     .acts().internal(),
@@ -80,6 +80,9 @@ pub struct RunView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub started_by: String,
+    /// The repository that it is for, where those of all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// How often it crashed since it was last started by somebody.
     pub crashes: u32,
     pub age_ms: u64,
@@ -112,6 +115,7 @@ impl RunView {
                 Principal::Human => "you".to_owned(),
                 by => world.name_of(by),
             },
+            project: None,
             crashes: run.crashes,
             age_ms: age.0,
         }

@@ -9,7 +9,7 @@ use super::RunChange;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Restart an agent that Comity has started, whether it runs or is over.
+/// Restart an agent that Comity started, whether it runs or is over.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestartRun {

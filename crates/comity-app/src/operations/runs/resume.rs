@@ -9,7 +9,7 @@ use super::RunChange;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Start the agents again that ended with Comity's server
+/// Start agents again that ended with Comity's server
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResumeRuns {

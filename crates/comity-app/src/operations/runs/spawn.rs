@@ -83,8 +83,7 @@ impl Operation for Spawn {
         let backend = backend(self.backend.as_deref())?;
         if self.survive && backend == RunBackend::Acp {
             let problem = "what is under way over ACP can't be taken over by another server";
-            let hint =
-                format!("leave out survive; its session goes on with: {}", next_call::<ResumeRuns>([]));
+            let hint = format!("leave out survive; resume its session with: {}", next_call::<ResumeRuns>([]));
             return Err(Refusal::bad_input(problem, hint).into());
         }
         let spec = RunSpec {

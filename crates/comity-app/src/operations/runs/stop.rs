@@ -9,7 +9,7 @@ use super::RunChange;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Stop an agent that Comity has started. Its program is asked to end; after 5s all that is left of it is killed.
+/// Stop an agent that Comity started. Its program is asked to end; after 5s all that is left of it is killed.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StopRun {

@@ -11,7 +11,7 @@ use super::reachable;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Type into the terminal of an agent that Comity has started, or say how large it is shown. One that speaks ACP is prompted.
+/// Type into the terminal of an agent that Comity started, or say how large it is shown. One that speaks ACP is prompted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TypeIntoRun {

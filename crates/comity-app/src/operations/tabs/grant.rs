@@ -38,7 +38,7 @@ impl Operation for GrantTabSpace {
             app.browser().close_freed(app, timeout);
             let message = match closed {
                 Some(_) => None,
-                None => Some(why_not.unwrap_or_else(|| "there is nobody to give it to any more".into())),
+                None => Some(why_not.unwrap_or_else(|| "nobody is waiting for it any longer".into())),
             };
             Ok(SpaceGranted { granted: closed.is_some(), closed_tab_id: closed, message })
         };

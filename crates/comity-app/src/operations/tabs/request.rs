@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Ask for a tab when all are taken, and go on: when one is free it is kept for you for 30s, and you are told.
+/// Ask for a tab when all are taken, without waiting: a free one is kept for you for 30s, and you are told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RequestTabSpace {

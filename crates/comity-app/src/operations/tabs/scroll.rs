@@ -49,7 +49,7 @@ impl Operation for ScrollTab {
                     let (by, end) = (scroll("by", 500.into()), scroll("end", "bottom".into()));
                     format!("such as: {by}, or: {end}, or: {}", scroll("selector", "e12".into()))
                 };
-                return Err(Refusal::bad_input("it is not said where to scroll", hint).into());
+                return Err(Refusal::bad_input("it isn't clear where to scroll", hint).into());
             }
         };
         let acted = command.act(Use::Steers, "scroll", "scrolled".into(), |tab, timeout| {

@@ -83,7 +83,7 @@ fn wait_for_work(
     if who.agent().is_none() {
         let hint =
             format!("name the task: {}, or do not wait", next_call::<TaskClaim>([("id", "ID".into())]));
-        return Err(Refusal::bad_input("only agents wait for work", hint).into());
+        return Err(Refusal::bad_input("only agents can wait for work", hint).into());
     }
     if wait > WAIT_MAX {
         let hint = format!("wait at most {WAIT_MAX}");

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use comity_core::display::visible;
-use comity_core::next_call::Argument;
 use comity_core::table::table;
 use comity_core::tasks::{Opening, Task, TaskStatus, openings};
 use comity_core::{Principal, ProjectId, Refusal, World};
@@ -12,9 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::TaskView;
 use crate::application::Application;
-use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::projects::{elsewhere, in_project};
+use crate::project_scope::{ProjectScope, ScopeView};
 
 /// Tasks that one answer shows.
 const SHOWN_MAX: usize = 500;
@@ -44,11 +41,8 @@ pub struct TaskListing {
     pub total: usize,
     /// Which roles are wanted: nobody who waits for work could do these.
     pub wanted: Vec<WantedRole>,
-    /// The repository that they are in, if it is only one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    /// How many open tasks there are in other repositories.
-    pub elsewhere: usize,
+    #[serde(flatten)]
+    pub scope: ScopeView,
 }
 
 /// Ready tasks that nobody is free for.
@@ -67,10 +61,7 @@ impl Operation for TaskList {
     type Output = TaskListing;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskListing>, Failure> {
-        let scope = match self.all_projects {
-            true => None,
-            false => Some(app.projects().place(caller)?.project()),
-        };
+        let scope = ProjectScope::of(app, caller, self.all_projects);
         let now = app.engine().now();
         let world = app.engine().world();
         let status = self.status.as_deref().map(status).transpose()?;
@@ -83,21 +74,23 @@ impl Operation for TaskList {
         };
         let of = |project: &ProjectId| world.tasks.of(*project);
         let (own, others): (Vec<&ProjectId>, Vec<&ProjectId>) =
-            world.projects.keys().partition(|project| scope.is_none_or(|scope| **project == scope));
+            world.projects.keys().partition(|project| scope.shows(**project));
         let found: Vec<&Task> = own.into_iter().flat_map(of).filter(is_shown).collect();
         let elsewhere = others.into_iter().flat_map(of).filter(|task| !task.state.is_terminal()).count();
         let wanted = openings(&world).into_iter();
-        let wanted = wanted.filter(|opening| scope.is_none_or(|scope| opening.project == scope));
+        let wanted = wanted.filter(|opening| scope.shows(opening.project));
         Ok(Plan::Answer(TaskListing {
             total: found.len(),
             tasks: found
                 .iter()
                 .take(SHOWN_MAX)
-                .map(|task| TaskView::of(task, &world, now).read_by(caller.who, &world))
+                .map(|task| TaskView {
+                    project: scope.name(&world, task.project),
+                    ..TaskView::of(task, &world, now).read_by(caller.who, &world)
+                })
                 .collect(),
             wanted: wanted.map(WantedRole::of).collect(),
-            project: in_project(&world, scope),
-            elsewhere,
+            scope: scope.view(elsewhere),
         }))
     }
 }
@@ -146,23 +139,13 @@ impl fmt::Display for WantedRole {
 
 impl fmt::Display for TaskListing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tasks = match &self.tasks[..] {
-            [] => {
-                let place = self.project.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
-                format!("no tasks{place}")
-            }
-            tasks => {
-                let rows: Vec<Vec<String>> = tasks.iter().map(TaskView::row).collect();
-                let place = self.project.as_deref().map(|name| format!("in {}:\n", visible(name)));
-                let table = table(&["ID", "STATUS", "OWNER", "PRIORITY", "TITLE"], &rows);
-                place.unwrap_or_default() + &table
-            }
-        };
+        let rows: Vec<Vec<String>> = self.tasks.iter().map(TaskView::row).collect();
+        let headers = ["ID", "STATUS", "OWNER", "PRIORITY", "PROJECT", "TITLE"];
+        let tasks = self.scope.list((!rows.is_empty()).then(|| table(&headers, &rows)), "no tasks");
         let left = self.total - self.tasks.len();
         let more = (left > 0).then(|| format!("and {left} more"));
         let wanted = self.wanted.iter().map(ToString::to_string);
         let lines = std::iter::once(tasks).chain(more).chain(wanted);
-        let all = next_call::<TaskList>([("all_projects", Argument::Yes)]);
-        f.write_str(&lines.chain(elsewhere(self.elsewhere, &all)).collect::<Vec<_>>().join("\n"))
+        f.write_str(&lines.chain(self.scope.more::<TaskList>()).collect::<Vec<_>>().join("\n"))
     }
 }

@@ -65,7 +65,7 @@ pub(crate) const GROUPS: &[Group] = &[("task", "What there is to do")];
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<TaskAdd>(     "task_add",            "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]).also(&["task create", "task new"]).examples(&["task add \"Write the parser\" --files src/parser.rs", "task add \"Test it\" --depends-on parser --role qa"]),
-    CatalogEntry::of::<TaskDeclare>( "task_declare",        "task declare <tasks>",  POST, "/api/tasks/declare")       .changes(),
+    CatalogEntry::of::<TaskDeclare>( "task_declare",        "task declare <tasks>",  POST, "/api/tasks/declare")       .changes().takes_documents::<TaskDeclare>(),
     CatalogEntry::of::<TaskList>(    calls::TASK_LIST,      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList").unlisted(&["all_projects"]).also(&["task ls"]),
     CatalogEntry::of::<TaskGraph>(   "task_graph",          "task graph",            GET,  "/api/task-graph").watched(),
     CatalogEntry::of::<TaskGet>(     calls::TASK_GET,       "task show <id>",        GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet").also(&["task get"]),

@@ -8,7 +8,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Reopen a task that is done, failed, skipped or cancelled. Whatever began after it goes on.
+/// Reopen a task that is done, failed, skipped or cancelled. Tasks that started after it continue.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskReopen {

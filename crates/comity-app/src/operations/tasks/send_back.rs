@@ -9,7 +9,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Send someone else's work that is in review back, saying what must change.
+/// Send someone else's work in review back, saying what must change.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSendBack {

@@ -47,9 +47,12 @@ pub struct TaskView {
     pub creator: String,
     /// How long ago it was declared.
     pub age_ms: u64,
+    /// The repository that it is in, where those of all are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What people call who reads it.
     #[serde(skip)]
-    reader: Option<String>,
+    pub(super) reader: Option<String>,
 }
 
 impl TaskView {
@@ -84,6 +87,7 @@ impl TaskView {
             history: task.past.iter().map(|past| AttemptView::of(past, world, now)).collect(),
             creator: world.name_of(task.creator),
             age_ms: now.since(task.since).0,
+            project: None,
             reader: None,
         }
     }
@@ -108,6 +112,7 @@ impl TaskView {
             self.status.to_string(),
             self.owner.as_deref().map(|owner| self.name(owner).to_owned()).unwrap_or_default(),
             if self.priority == "normal" { String::new() } else { self.priority.to_string() },
+            self.project.as_deref().map(visible).unwrap_or_default().into_owned(),
             format!("{}{waits}", visible(&self.title)),
         ]
     }

@@ -24,7 +24,7 @@ use crate::worktree_drivers;
 
 /// What is told of every new worktree.
 const ELSEWHERE: &str =
-    "paths that you know are of another checkout: translate them, and read the files again";
+    "use paths under this directory, and read files again: those you know belong to another checkout";
 
 /// Create a worktree and a branch of your own.
 #[derive(Debug, Deserialize, JsonSchema)]

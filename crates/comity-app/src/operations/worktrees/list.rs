@@ -16,9 +16,10 @@ use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::worktrees::{WorktreeAdd, WorktreeRestore};
+use crate::project_scope::{ProjectScope, ScopeView};
 use crate::projects::in_project;
 
-/// List this project's worktrees, and what crashes have left.
+/// List this project's worktrees, and leftovers of crashes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWorktrees {
@@ -45,9 +46,8 @@ pub struct WorktreeList {
     pub leftovers: Vec<String>,
     /// How many are ready for the next who asks.
     pub ready: usize,
-    /// The repository that all are of, unless all are shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
+    #[serde(flatten)]
+    pub scope: ScopeView,
     /// Repositories that could not be looked at, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
@@ -126,7 +126,10 @@ impl Operation for ListWorktrees {
         } else {
             let place = app.projects().place(caller)?;
             list.add(app, place.project(), place.repository().common_dir(), self.trash)?;
-            list.project = in_project(&app.engine().world(), Some(place.project()));
+            let scope = ProjectScope::of(app, caller, false);
+            let world = app.engine().world();
+            let elsewhere = world.worktrees.iter().filter(|tree| !scope.shows(tree.project)).count();
+            list.scope = scope.view(elsewhere);
         }
         if let Some(slug) = self.slug {
             list.worktrees.retain(|tree| tree.slug == slug);
@@ -216,12 +219,11 @@ impl fmt::Display for WorktreeList {
                 (None, true) => "released".to_owned(),
                 (None, false) => String::new(),
             };
-            let project = if self.project.is_none() { tree.project.clone() } else { String::new() };
+            let project = if self.scope.project.is_none() { tree.project.clone() } else { String::new() };
             let owner = format!("{owner}{gone}");
             vec![tree.slug.clone(), owner, tree.branch.clone(), tree.path.clone(), project, state]
         };
         if !self.worktrees.is_empty() {
-            lines.extend(self.project.iter().map(|name| format!("in {}:", visible(name))));
             let rows: Vec<Vec<String>> = self.worktrees.iter().map(row).collect();
             lines.push(comity_core::table::table(
                 &["NAME", "OWNER", "BRANCH", "PATH", "PROJECT", "STATE"],
@@ -245,12 +247,12 @@ impl fmt::Display for WorktreeList {
         lines.extend(self.problems.iter().map(|problem| format!("can't look at {}", visible(problem))));
         lines.extend(self.waiting.iter().map(ToString::to_string));
         lines.extend(self.leftovers.iter().map(|left| format!("left by a crash: {left}")));
-        match lines.is_empty() {
-            true => f.write_str(&format!(
-                "no worktrees; create one with: {}",
-                next_call::<WorktreeAdd>([("slug", "NAME".into())])
-            )),
-            false => f.write_str(&lines.join("\n")),
+        let list = (!lines.is_empty()).then(|| lines.join("\n"));
+        let is_empty = list.is_none();
+        f.write_str(&self.scope.list(list, "no worktrees"))?;
+        if is_empty {
+            write!(f, "; create one with: {}", next_call::<WorktreeAdd>([("slug", "NAME".into())]))?;
         }
+        self.scope.more::<ListWorktrees>().map_or(Ok(()), |more| write!(f, "\n{more}"))
     }
 }

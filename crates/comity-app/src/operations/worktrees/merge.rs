@@ -25,7 +25,7 @@ const PLANS_MAX: usize = 5;
 /// Paths that a refusal names.
 const SHOWN_MAX: usize = 20;
 
-/// Merge a worktree's branch into another one, in line with other merges. Nobody's checkout is touched.
+/// Merge a worktree's branch into another one, one merge at a time. Nobody's checkout is touched.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeMerge {
@@ -136,16 +136,16 @@ impl Merging<'_> {
             let paths =
                 plan.conflicts.iter().map(|conflict| conflict.path.to_string_lossy().into()).collect();
             let (source, target) = (from, into);
-            ask(
-                app,
-                caller.who,
-                Ask::Worktree(WorktreeAsk::RecordConflict { project, source, target, paths }),
-            )?;
-            let paths = plan.conflicts.iter().map(|conflict| conflict.path.to_string_lossy().into_owned());
-            app.open_merges().conflicted(worktree, &made.target, plan.onto(), paths.collect());
+            let conflict = WorktreeAsk::RecordConflict { project, source, target, paths };
+            ask(app, caller.who, Ask::Worktree(conflict))?;
             return Err(conflicted(app, worktree, &made, &plan).into());
         }
-        app.open_merges().resolved(worktree);
+        let is_open = |tree: &Worktree| tree.conflict.is_some();
+        if app.engine().world().worktrees.get(project, &worktree.tree.slug).is_some_and(is_open) {
+            let (source, target) = (from.clone(), into.clone());
+            let resolved = WorktreeAsk::RecordConflict { project, source, target, paths: vec![] };
+            ask(app, caller.who, Ask::Worktree(resolved))?;
+        }
         if !made.out_of_scope.is_empty() && !wish.out_of_scope && !wish.dry_run {
             return Err(beyond(worktree, &made).into());
         }
@@ -243,7 +243,7 @@ fn beyond(worktree: &Worktree, made: &MergeMade) -> Refusal {
     let merge = next_call::<WorktreeMerge>([("slug", slug.into()), ("out_of_scope", Argument::Yes)]);
     Refusal::NotAllowed {
         problem: format!("{changes} on {} {were} made without a lock: {}", made.source, shown.join(", ")),
-        hint: format!("nothing was merged; look at them, then merge all the same: {merge}"),
+        hint: format!("nothing was merged; look at them, then merge anyway: {merge}"),
     }
 }
 

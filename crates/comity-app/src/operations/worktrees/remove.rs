@@ -141,8 +141,8 @@ impl fmt::Display for WorktreeGoes {
             ),
             false => write!(
                 f,
-                "{slug} is released: it goes into the trash when it is proven that no work is in it; you are told if it \
-                 is kept"
+                "{slug} is released: it goes to the trash once Comity has proven that no work is in it; if it stays, you \
+                 are told"
             ),
         }
     }

@@ -18,7 +18,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::worktrees::ListWorktrees;
 use crate::planted_panic::panic_at;
 
-/// Restore a worktree from the trash, complete.
+/// Restore a worktree from the trash, with everything in it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRestore {

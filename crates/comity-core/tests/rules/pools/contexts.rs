@@ -30,7 +30,7 @@ fn whoever_made_a_context_says_who_comes_in() {
             bob got tabs 2
             bob: refused (not_allowed): the context "login" was made by ann, and you were not let in; ask ann or the human for: tab_admit(context="login", agent="bob"); or use another name
             bob: refused (not_allowed): the context "login" was made by ann; ask ann or the human to let others in
-            cid: refused (not_found): there is no context "nothing"; a context is there as long as a tab is in it
+            cid: refused (not_found): there is no context "nothing"; a context exists as long as it has a tab
             bob may enter login
             ann: nothing changes
             2 is in login

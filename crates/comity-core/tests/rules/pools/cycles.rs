@@ -34,7 +34,7 @@ fn a_cycle_of_locks_and_leases_is_refused_when_it_closes() {
             cid joined
             port has 1
             cid got port 2
-            cid: refused (deadlock): waiting would be a deadlock: cid waits for itself (a lease of port); you have all there is; give back one of yours first
+            cid: refused (deadlock): waiting would be a deadlock: cid waits for itself (a lease of port); you hold all of them; give one back first
             lint has 1
             dan joined
             dan got lint 3
@@ -155,7 +155,7 @@ fn a_command_does_not_wait_behind_its_own_agent() {
             build has 1
             ann got build 1
             bob waits 5m for build (ticket 1), asking []
-            bob: refused (limit_reached): you wait for build already; one ask for each of you waits; let it be served, or end it
+            bob: refused (limit_reached): you wait for build already; you already have a waiting request; let it finish, or cancel it
             cid asks for build (ticket 2), asking []
             cid waits 5m for build (ticket 2), asking []
             dan waits 5m for build (ticket 3), asking []

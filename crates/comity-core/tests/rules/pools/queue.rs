@@ -24,7 +24,7 @@ fn whoever_waits_gets_the_slot_at_once() {
             bob waits 5m for build (ticket 1), asking []
             cid waits 5m for build (ticket 2), asking []
             bob: as before: bob waits 5m for build (ticket 1), asking [], still at ticket 1
-            bob: refused (limit_reached): you wait for build already; one ask for each of you waits; let it be served, or end it
+            bob: refused (limit_reached): you wait for build already; you already have a waiting request; let it finish, or cancel it
             build 1 of ann: back
             bob got build 2 by ticket 1
             bob has waited (slot 2)
@@ -54,7 +54,7 @@ fn a_request_gets_a_reservation_that_only_its_owner_can_use() {
         show pool tabs",
         expect![[r#"
             tabs has 1
-            ann: refused (not_allowed): tabs is not full (0/1); nobody has to give up anything: take a slot
+            ann: refused (not_allowed): tabs is not full (0/1); nobody needs to give up anything: take a slot
             ann got tabs 1
             bob asks for tabs (ticket 1), asking []
             bob: nothing changes
@@ -208,7 +208,7 @@ fn the_dead_the_late_and_the_tired_burn_no_grant() {
             cid completed (goodbye)
             dan gave up waiting
             dan: nothing changes
-            eve: refused (not_allowed): this is somebody else's place in the queue; only who waits may give up waiting
+            eve: refused (not_allowed): this is somebody else's place in the queue; only the agent that waits may give up its wait
             eve gave up waiting
             build 1 of ann: is free: its owner ended
             ann completed (goodbye)
@@ -267,7 +267,7 @@ fn commands_of_one_owner_wait_each_for_itself() {
             the human got build 1
             the human waits 5m for build (ticket 1), asking []
             the human waits 5m for build (ticket 2), asking []
-            human: refused (limit_reached): you wait for build already; one ask for each of you waits; let it be served, or end it
+            human: refused (limit_reached): you wait for build already; you already have a waiting request; let it finish, or cancel it
             the human waits 5m for build (ticket 3), asking []
             build 1 of the human: is free: the process that it was taken for ended
             the human got build 2 by ticket 1
@@ -326,7 +326,7 @@ fn a_command_waits_once_also_beside_a_request() {
             bob got build 1
             ann waits 30s for build (ticket 1), asking []
             ann asks for build (ticket 2), asking []
-            ann: refused (limit_reached): you wait for build already; one ask for each of you waits; let it be served, or end it
+            ann: refused (limit_reached): you wait for build already; you already have a waiting request; let it finish, or cancel it
             ann waits 30s for build (ticket 2), asking []
             build 1/1, share 1: [1 bob] [ann waits, ann waits]"#]],
     );

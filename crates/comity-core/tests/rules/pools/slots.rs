@@ -48,7 +48,7 @@ fn a_full_pool_says_who_has_it() {
             cid: refused (pool_full): POOL_FULL: Tab pool is full (2/2); you have 0, others 2 (ann, bob), 0 waiting; wait in line: tab_open(url="URL", wait="60s"); or ask for space: tab_request()
             the human got build 3
             ann: refused (pool_full): POOL_FULL: Pool "build" is full (1/1); you have 0, others 1 (the human), 0 waiting; wait in line: lease(pool="build", wait="60s"); or ask for space: lease_request(pool="build")
-            ann: refused (not_found): there is no pool "gpu"; there are: build, tabs (new settings count after: comity restart)"#]],
+            ann: refused (not_found): there is no pool "gpu"; there are: build (new ones in your settings take effect after: comity restart)"#]],
     );
 }
 
@@ -282,7 +282,7 @@ fn a_pool_that_shrinks_takes_nothing_away() {
             cid got build 4 by ticket 1
             cid has waited (slot 4)
             build has 0
-            dan: refused (not_found): there is no pool "build"; no pool is configured; see: comity lease --help (new settings count after: comity restart)
+            dan: refused (not_found): there is no pool "build"; there are no pools; add one to your settings, such as [pools.build] with capacity = 1, then: comity restart
             build 4 of cid: back
             no pool build
             build has 1

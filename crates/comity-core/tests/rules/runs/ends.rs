@@ -11,7 +11,7 @@ use expect_test::expect;
 use super::{Crew, spec};
 use crate::people::present;
 
-/// What may end an agent that Comity has started.
+/// What may end an agent that Comity started.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Cause {
     Stopped,

@@ -199,7 +199,7 @@ fn a_task_that_is_not_started_in_time_goes_to_the_next() {
             bob waits for work, 10m at most
             a returned by ann (2): NotStarted
             a given to bob (2), to be started within 2m
-            ann: refused (stale_attempt): a is claimed by bob (attempt 2), not by this attempt of yours; see whose it is with: task_get(id="a")
+            ann: refused (stale_attempt): a is claimed by bob (attempt 2), not by your attempt; see whose it is with: task_get(id="a")
             a started by bob (2)
             notice: the task a (it) was given to you by comity; see: task_get(id="a")
             notice: your task a was not started in time, and taken back by comity
@@ -258,7 +258,7 @@ fn a_wait_that_is_over_gets_nothing() {
             declared a
             a: ready (1)
             ann waits for work no more
-            human: refused (bad_input): only agents wait for work; name the task: task_claim(id="ID")
+            human: refused (bad_input): only agents can wait for work; name the task: task_claim(id="ID")
             bob waits for work, 30s at most
             a given to bob (1), to be started within 2m
             ann waits for work, 30s at most

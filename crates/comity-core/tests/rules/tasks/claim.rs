@@ -23,7 +23,7 @@ fn one_task_from_start_to_end() {
             declared a, b
             a claimed by ann (1)
             bob: refused (not_allowed): the task a is ready, ann's; see: task_get(id="a")
-            bob: refused (stale_attempt): a is claimed by ann (attempt 1), not by this attempt of yours; see whose it is with: task_get(id="a")
+            bob: refused (stale_attempt): a is claimed by ann (attempt 1), not by your attempt; see whose it is with: task_get(id="a")
             ann: refused (not_allowed): a is ready: it was not started; start it first with: task_start(id="a")
             ann got src/a.rs (fence 1)
             a started by ann (1)
@@ -81,9 +81,9 @@ fn two_tasks_on_the_same_files_never_run_at_once() {
             ann got src/ (fence 1)
             a started by ann (1)
             bob: refused (locked): src/a.rs is not free: src/ is locked by ann ("task a: it") for 5m more (0ms so far); wait for it: lock(paths=["src/a.rs"], wait="60s"); or ask ann: mail_send(to=["ann"], message="TEXT"); or work on something else
-            ann: refused (not_allowed): a runs (ann), and both would change the same files; start it when the other one is done
+            ann: refused (not_allowed): a is running (ann), and both would change the same files; start it when the other one is done
             src/ of ann given back
-            bob: refused (not_allowed): a runs (ann), and both would change the same files; start it when the other one is done
+            bob: refused (not_allowed): a is running (ann), and both would change the same files; start it when the other one is done
             a done by ann: done
             b claimed by bob (1)
             bob got src/a.rs (fence 2)
@@ -185,7 +185,7 @@ fn a_stale_attempt_is_refused_even_of_the_same_agent() {
             a started by ann (1)
             a given to bob (2)
             a given to ann (3)
-            ann: refused (stale_attempt): a is claimed by you (attempt 3), not by this attempt of yours; see whose it is with: task_get(id="a")
+            ann: refused (stale_attempt): a is claimed by you (attempt 3), not by your attempt; see whose it is with: task_get(id="a")
             a started by ann (3)
             a done by ann: new work
             notice: your task a was given to somebody else by the human
@@ -225,7 +225,7 @@ fn idling_is_not_completion_and_giving_back_is_not_failure() {
             a claimed by bob (2)
             bob got src/a.rs (fence 2)
             a started by bob (2)
-            bob: refused (bad_input): a failure needs a reason; say what stands in the way: task_fail(id="a", reason="TEXT")
+            bob: refused (bad_input): a failure needs a reason; say what is in the way: task_fail(id="a", reason="TEXT")
             src/a.rs of bob given back
             a failed by bob: the API is gone
             a: failed (2)"#]],

@@ -71,7 +71,7 @@ fn sizes_of_one_task() {
     check(
         TaskDraft { depends_on, ..draft("a") },
         expect![
-            "refused (limit_reached): a depends on 101 tasks, of 100 at most; put a task in between that stands for several"
+            "refused (limit_reached): a depends on 101 tasks, of 100 at most; add a task in between that groups several"
         ],
     );
 }

@@ -143,7 +143,7 @@ fn a_review_is_by_somebody_else_with_the_right() {
             rita: refused (not_allowed): a is in review; it is yours again if it is sent back; see: task_get(id="a")
             a: in review (1)
             b: pending (1)
-            rob: refused (bad_input): nothing is said of what must change; say it: task_send_back(id="a", reason="TEXT")
+            rob: refused (bad_input): it isn't clear what must change; say it: task_send_back(id="a", reason="TEXT")
             a sent back to rita (2): a test is missing
             a started by rita (2)
             a of rita in review: see commit 2

@@ -24,7 +24,7 @@ use waiting::StillWaits;
 pub use waiting::WaitingMerge;
 
 /// Where merges wait for the user to take them, if the branch is checked out.
-const MERGED: &str = "refs/comity/merged";
+pub const MERGED: &str = "refs/comity/merged";
 /// Bytes of the message of a merge.
 const MESSAGE_BYTES_MAX: usize = 64 << 10;
 

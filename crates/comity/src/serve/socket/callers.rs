@@ -47,6 +47,7 @@ impl Socket {
             _ => found,
         };
         let cwd = request.cwd.as_deref().map(Into::into);
-        Ok(Caller { lineage: Some(lineage), ..Caller::identified(found, cwd) })
+        let zone = request.zone.as_deref().map(Into::into);
+        Ok(Caller { lineage: Some(lineage), zone, ..Caller::identified(found, cwd) })
     }
 }

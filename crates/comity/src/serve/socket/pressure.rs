@@ -42,7 +42,7 @@ impl Socket {
                 return;
             };
             let (id, bytes) = (most.id, most.unsent().to_string());
-            let why = "it does not read its answers; it goes on where it was when it connects again";
+            let why = "it does not read its answers; it continues where it was once it reconnects";
             note("warn", "cut_off", &[("bytes", &bytes), ("message", why)]);
             self.close(id);
         }

@@ -86,7 +86,7 @@ impl Socket {
         }
         Err(Refusal::NotAllowed {
             problem: format!("the server is in use: {}", uses.join("; ")),
-            hint: "try again later, or restart it all the same with: comity restart".into(),
+            hint: "try again later, or restart it anyway with: comity restart".into(),
         }
         .into())
     }
