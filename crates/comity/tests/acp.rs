@@ -77,6 +77,8 @@ fn an_agent_over_acp_can_be_read_interrupted_and_stopped() {
     assert_eq!((&run["backend"], &run["state"]), (&"acp".into(), &"running".into()), "{run}");
     let attach = place.json(&["attach", "ann"]);
     assert_eq!(attach["acp"], true, "{attach}");
+    let shown = place.json(&["show", "ann"]);
+    assert_eq!(shown["program"]["doing"], "working", "{shown}");
 
     assert_eq!(place.run(&["interrupt", "ann"]).out, "interrupted ann (cancel)\n");
     wait_for(&place, "-- turn interrupted");

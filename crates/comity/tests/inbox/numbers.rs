@@ -42,3 +42,18 @@ fn a_number_is_a_line_of_the_list_that_was_seen_last() {
     place.json(&["inbox", "4", "confirm"]);
     assert_eq!(decided(&place).len(), 4);
 }
+
+#[test]
+fn a_number_whose_line_alone_takes_the_answer_is_meant() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["decide", "Use tabs", "--needs-confirmation"]);
+    place.run_as(&ann, &["ask", "Bash", r#"{"command": "make"}"#, "--by-mail"]);
+    let shown = place.run(&["inbox"]).out;
+    assert!(shown.starts_with("1  p1  "), "{shown}");
+    // Only d1 takes that, and it is not the first line.
+    assert_eq!(refused(&place, &["1", "confirm"])["hint"], "say which: p1, d1");
+    let allowed = place.run(&["inbox", "1", "allow"]);
+    assert_eq!(allowed.code, 0, "{allowed:?}");
+    assert!(decided(&place).is_empty());
+}

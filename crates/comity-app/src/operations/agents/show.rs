@@ -17,6 +17,7 @@ use crate::ledger::Entry;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::ledger::{is_join_of, known_agent, newest_records};
 use crate::operations::locks::LockView;
+use crate::operations::runs::RunActivity;
 
 /// Acts that are shown.
 const ACTS_MAX: usize = 10;
@@ -38,6 +39,9 @@ pub struct ShowAgent {
 pub struct AgentDetail {
     #[serde(flatten)]
     pub agent: AgentView,
+    /// What its program does and has used, where Comity runs it and it tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<RunActivity>,
     /// What it has to do.
     pub tasks: Vec<TaskLine>,
     /// What it has locked.
@@ -125,9 +129,11 @@ impl Operation for ShowAgent {
             plain.filter(|plain| commits.iter().all(|known| known.commit != plain.id)).collect();
         commits.extend(new.into_iter().map(CommitLine::plain));
         let problem = (!problems.is_empty()).then(|| problems.join("; "));
+        let running = app.runs().runner().and_then(|runner| runner.activity(&id.to_string()).ok());
         let wall_now = crate::clock::wall_ms();
         Ok(Plan::Answer(AgentDetail {
             agent: AgentView::of(agent, &world, now, caller),
+            program: running.map(RunActivity::from),
             tasks: world.tasks.owned_by(who).map(TaskLine::of).collect(),
             held: world.locks.of(who).map(|lock| LockView::of(lock, &world, now)).collect(),
             uncommitted: uncommitted
@@ -191,6 +197,7 @@ impl fmt::Display for AgentDetail {
         write!(f, "{}", self.agent)?;
         let task =
             |task: &TaskLine| format!("{}  {}  {}", visible(&task.id), task.status, visible(&task.title));
+        lines(f, "program", self.program.iter().map(ToString::to_string))?;
         lines(f, "tasks", self.tasks.iter().map(task))?;
         lines(f, "locks", self.held.iter().map(ToString::to_string))?;
         let dirty = |dirty: &UncommittedFiles| {

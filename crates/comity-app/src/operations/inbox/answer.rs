@@ -137,10 +137,14 @@ impl AnswerInbox {
                 hint: format!("see what is waiting with: {}", next_call::<ListInbox>([])),
             });
         }
-        let meant: Vec<InboxEntry> =
+        let mut meant: Vec<InboxEntry> =
             entries.into_iter().filter(|entry| shown(entry) == line || is_numbered(entry)).collect();
-        match meant.len() {
-            0 | 1 => Ok(meant),
+        let takes_it = |entry: &InboxEntry| entry.answers.iter().any(|answer| answer.answer == self.answer);
+        let taking: Vec<usize> = (0..meant.len()).filter(|at| takes_it(&meant[*at])).collect();
+        match (meant.len(), &taking[..]) {
+            (0 | 1, _) => Ok(meant),
+            // Nothing else could be answered so.
+            (_, [only]) if shown(&meant[*only]) == line => Ok(vec![meant.swap_remove(*only)]),
             _ => Err(ambiguous(
                 format!(
                     "{} is number {number} in the list you saw last, but others are called that, too",
