@@ -5,6 +5,7 @@ use crate::process::{self, Failure, cargo};
 /// A test that runs for as long as it is told to.
 struct Harness {
     flag: &'static str,
+    package: &'static str,
     /// What tells the test how often.
     variable: &'static str,
     test: &'static str,
@@ -14,10 +15,18 @@ struct Harness {
     release: bool,
 }
 
-const HARNESSES: [Harness; 6] = [
-    Harness { flag: "kills", variable: "COMITY_TORTURE_KILLS", test: "torture", filter: "", release: true },
+const HARNESSES: [Harness; 7] = [
+    Harness {
+        flag: "kills",
+        package: "comity",
+        variable: "COMITY_TORTURE_KILLS",
+        test: "torture",
+        filter: "",
+        release: true,
+    },
     Harness {
         flag: "moves",
+        package: "comity",
         variable: "COMITY_MOVE_KILLS",
         test: "moves",
         filter: "random::",
@@ -25,6 +34,7 @@ const HARNESSES: [Harness; 6] = [
     },
     Harness {
         flag: "power-cuts",
+        package: "comity",
         variable: "COMITY_POWER_CUTS",
         test: "power_cut",
         filter: "",
@@ -32,6 +42,7 @@ const HARNESSES: [Harness; 6] = [
     },
     Harness {
         flag: "sweep",
+        package: "comity",
         variable: "COMITY_SWEEP_POINTS",
         test: "strace_sweep",
         filter: "",
@@ -39,13 +50,23 @@ const HARNESSES: [Harness; 6] = [
     },
     Harness {
         flag: "worktrees",
+        package: "comity",
         variable: "COMITY_WORKTREE_KILLS",
         test: "worktrees_killed",
         filter: "",
         release: false,
     },
     Harness {
+        flag: "runs",
+        package: "comity-runner",
+        variable: "COMITY_CRASH_ROUNDS",
+        test: "crash",
+        filter: "whenever_the_runner_is_killed",
+        release: true,
+    },
+    Harness {
         flag: "crash-loop",
+        package: "comity",
         variable: "COMITY_CRASH_LOOP",
         test: "crash_loop",
         filter: "",
@@ -67,7 +88,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
 
 impl Harness {
     fn test(&self) -> std::process::Command {
-        let mut test = cargo(&["test", "-p", "comity", "--test", self.test]);
+        let mut test = cargo(&["test", "-p", self.package, "--test", self.test]);
         if self.release {
             test.arg("--release");
         }
@@ -113,6 +134,7 @@ mod tests {
         check("", Ok(&[]));
         check("--kills 12", Ok(&[("kills", 12)]));
         check("--kills=12", Ok(&[("kills", 12)]));
+        check("--runs 5000", Ok(&[("runs", 5000)]));
         check("--power-cuts 3 --moves=400", Ok(&[("power-cuts", 3), ("moves", 400)]));
         check("--kills 0", Err(2));
         check("--kills many", Err(2));

@@ -33,6 +33,7 @@ use crate::projects::Projects;
 use crate::runs::RunService;
 use crate::shells::Shells;
 use crate::tokens::{self, Token};
+use crate::usage::UsageBook;
 use crate::watch::Watch;
 use crate::wording::Wording;
 use crate::worker_pool::WorkerPool;
@@ -42,7 +43,7 @@ pub use call::{CallInput, CallOutput, OperationCall, Responder};
 use notices::ToldPlaces;
 use signs_of_life::AtWork;
 
-/// Everything an operation may look at; clones are the same application.
+/// Everything an operation may look at. Clones share it.
 #[derive(Clone)]
 pub struct Application(Arc<ApplicationParts>);
 
@@ -69,16 +70,17 @@ struct ApplicationParts {
     shells: Shells,
     browser: BrowserService,
     runs: RunService,
+    usage: UsageBook,
     dedupe: Dedupe,
     identities: Identities,
-    /// The agents that have Comity's tools.
+    /// Agents with Comity's tools.
     with_tools: Mutex<BTreeSet<AgentId>>,
     idle_agents: IdleAgents,
-    /// Those that were told how to commit.
+    /// Agents that were told how to commit.
     told_of_commit: Mutex<BTreeSet<AgentId>>,
 }
 
-/// What the running server says of itself.
+/// What the running server knows of itself.
 #[derive(Clone, Debug, Default)]
 pub struct ServerFacts {
     pub pid: u32,
@@ -86,16 +88,16 @@ pub struct ServerFacts {
     pub socket: PathBuf,
     pub url: String,
     pub version: String,
-    /// The file of the person's settings, which need not be there.
+    /// The person's settings file, which need not exist.
     pub settings: Option<PathBuf>,
-    /// The program and the arguments after which a command comes that is to run confined; nothing, if it has none.
+    /// The program and its first arguments for running a command confined; empty if there is none.
     pub confine: Vec<OsString>,
-    /// The program and the arguments after which those of a guardian come.
+    /// The program and its first arguments for starting a guardian.
     pub guardian: Vec<OsString>,
 }
 
 impl Application {
-    /// Puts the parts together.
+    /// Assembles the application.
     pub fn new(
         engine: Engine,
         reader: Option<Arc<LogReader>>,
@@ -129,6 +131,7 @@ impl Application {
             shells: Shells::default(),
             browser: BrowserService::default(),
             runs: RunService::default(),
+            usage: UsageBook::default(),
             dedupe: Dedupe::default(),
             identities: Identities::default(),
             with_tools: Mutex::default(),
@@ -139,12 +142,12 @@ impl Application {
         app
     }
 
-    /// Sets the secret that tokens of repeated asks are made from; without it a repeat after a restart fails.
+    /// Sets the secret that tokens of repeated asks are derived from; without it a repeat after a restart fails.
     pub fn set_secret(&self, secret: [u8; 32]) {
         let _ = self.0.secret.set(secret);
     }
 
-    /// A new agent's id and token: the same ones for a repeat of the same ask.
+    /// A new agent's id and token; the same ones for a repeat of the same ask.
     pub(crate) fn new_identity(&self, caller: &Caller) -> Result<(AgentId, Token), Failure> {
         if caller.given_key.as_ref().is_some_and(|key| key.len() < tokens::KEY_BYTES_MIN) {
             let problem = format!("the key of a join has at least {} bytes", tokens::KEY_BYTES_MIN);
@@ -159,8 +162,7 @@ impl Application {
         }
     }
 
-    /// What this very call has made of the caller, if its answer was lost: whoever joins with the process that it runs in is
-    /// the new agent when it asks again.
+    /// The identity that this very call has already given the caller, if its answer was lost.
     pub(crate) fn made_before(&self, caller: &Caller) -> Option<(AgentId, Token)> {
         let me = caller.who.agent()?;
         let (key, secret) = (caller.given_key.as_deref()?, self.0.secret.get()?);
@@ -174,7 +176,7 @@ impl Application {
         self.0.with_tools.lock().unwrap_or_else(PoisonError::into_inner).insert(agent);
     }
 
-    /// Whether an agent has not been told how to commit; from now on it has.
+    /// True once for each agent: it has not been told how to commit yet.
     pub(crate) fn begins_to_tell_of_commit(&self, agent: AgentId) -> bool {
         self.0.told_of_commit.lock().unwrap_or_else(PoisonError::into_inner).insert(agent)
     }
@@ -187,12 +189,12 @@ impl Application {
         &self.0.workers
     }
 
-    /// The words in which somebody makes calls: those within a program have its tools.
+    /// How to spell calls for somebody: agents in a program with Comity's tools use those.
     pub(crate) fn wording_of(&self, who: Principal) -> Wording {
         self.wording_in(&self.engine().world(), who)
     }
 
-    /// The same in a batch, where the world is being changed.
+    /// The same within a batch, where the world is being changed.
     pub(crate) fn wording_in(&self, world: &World, who: Principal) -> Wording {
         let Principal::Agent(agent) = who else { return Wording::Commands };
         let within = world.agents.get(agent).filter(|agent| agent.profile.within.is_some());
@@ -201,7 +203,7 @@ impl Application {
         if with_tools.contains(&program) { Wording::Tools } else { Wording::Commands }
     }
 
-    /// Tells the engine something that the server saw; nobody waits for an answer.
+    /// Tells the engine what the server observed; nobody waits for an answer.
     pub fn tell_engine(&self, ask: Ask) {
         self.engine().tell(Principal::System, vec![ask]);
         self.engine().wake();
@@ -211,42 +213,36 @@ impl Application {
         &self.0.engine
     }
 
-    /// The reading end of the log.
     pub fn reader(&self) -> Result<&LogReader, Failure> {
         self.0.reader.as_deref().ok_or_else(|| Failure::fault("this server keeps no log on the disk"))
     }
 
-    /// What the running server says of itself.
     pub fn server(&self) -> &ServerFacts {
         &self.0.server
     }
 
-    /// The state directory.
     pub fn home(&self) -> &Path {
         &self.0.server.home
     }
 
-    /// Whether the state directory is where it was: what is at its path may be another server's.
+    /// Whether the state directory is still where it was; otherwise another server's may be at its path.
     pub(crate) fn is_home_in_place(&self) -> bool {
         self.0.home.as_ref().is_some_and(HeldDir::is_in_place)
     }
 
-    /// How it is set up.
     pub fn config(&self) -> &Config {
         &self.0.config
     }
 
-    /// What is counted.
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
     }
 
-    /// What agents have read lately.
+    /// What agents have read recently.
     pub fn contents(&self) -> &Contents {
         &self.0.contents
     }
 
-    /// What is remembered of mail.
     pub(crate) fn mail_memory(&self) -> &MailMemory {
         &self.0.mail_memory
     }
@@ -259,27 +255,24 @@ impl Application {
         &self.0.open_merges
     }
 
-    /// How much waits for whoever asks.
+    /// How much waits for the caller.
     pub fn inbox_count(&self, world: &World, asker: &Asker) -> usize {
         inbox::count(world, asker) + self.open_merges().of(asker.who, world).len()
     }
 
-    /// One call at a time puts work aside: it chooses a name, announces it, and makes the ref.
+    /// Only one call at a time puts work aside: it chooses a name, announces it, and makes the ref.
     pub(crate) fn rescuing(&self) -> MutexGuard<'_, ()> {
         self.0.rescuing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many long operations run.
     pub fn long_operations(&self) -> usize {
         self.0.workers.operations()
     }
 
-    /// The branches that it moves.
     pub(crate) fn moves(&self) -> &OngoingMoves {
         &self.0.moves
     }
 
-    /// The worktree drivers.
     pub fn trees(&self) -> &Trees {
         &self.0.trees
     }
@@ -288,31 +281,32 @@ impl Application {
         &self.0.browser
     }
 
+    /// What agent programs with hooks have used.
+    pub(crate) fn usage(&self) -> &UsageBook {
+        &self.0.usage
+    }
+
     pub(crate) fn runs(&self) -> &RunService {
         &self.0.runs
     }
 
-    /// The state directory was moved or removed: nothing there is this server's any more.
+    /// The state directory was moved or removed: nothing at its path is this server's any more.
     pub fn leave_files(&self) {
         self.browser().leave_files();
     }
 
-    /// The watcher of files.
     pub fn watch(&self) -> &Watch {
         &self.0.watch
     }
 
-    /// What is known of the shells of agents.
     pub(crate) fn shells(&self) -> &Shells {
         &self.0.shells
     }
 
-    /// Where callers are.
     pub fn projects(&self) -> &Projects {
         &self.0.projects
     }
 
-    /// What is remembered of who is who.
     pub fn identities(&self) -> &Identities {
         &self.0.identities
     }

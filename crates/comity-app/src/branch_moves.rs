@@ -1,5 +1,5 @@
-//! Branches that Comity moves: written down before they move, recorded after. What a killed server or a full disk has
-//! left open is settled by a look at the branch, before anybody moves another one in the same project.
+//! Branches that Comity moves: recorded before they move, and after. What a killed server or a full disk left open is
+//! settled by looking at the branch, before anybody moves another one in the same project.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,32 +16,31 @@ use crate::application::Application;
 use crate::engine::Failed;
 use crate::planted_panic::panic_at;
 
-/// How long git may take to say where a branch is, other commits of the same repository included.
+/// How long git may take to say where a branch is, including other commits in the same repository.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How soon what could not be settled is tried again; each time it takes twice as long.
+/// How soon a failed settlement is retried; doubled each time.
 const RETRY: Duration = Duration::from_secs(1);
-/// How long it takes at most.
+/// The longest that becomes.
 const RETRY_MAX: Duration = Duration::from_secs(60);
 
 /// Where a branch goes: the project, the commit, and the branch.
 type Course = (ProjectId, Box<str>, Option<Box<str>>);
 
-/// The moves of this server.
 #[derive(Default)]
 pub(crate) struct OngoingMoves {
-    /// Those that somebody is at: nobody else says what came of them.
+    /// Moves in progress: nobody else settles these.
     under_way: Mutex<BTreeMap<Course, usize>>,
     settling: Mutex<()>,
     is_trying: AtomicBool,
 }
 
-/// A move that somebody is at. Whatever is not done in the end is settled by a look at the branch.
+/// A move in progress. What is not done in the end is settled by looking at the branch.
 pub(crate) struct Moving<'a> {
     app: &'a Application,
     who: Principal,
     project: ProjectId,
     begun: Vec<Course>,
-    /// Why it could not be written down, if that is why the branch did not move.
+    /// Why it could not be recorded, if the branch did not move because of that.
     pub(crate) fault: Option<String>,
 }
 
@@ -50,10 +49,10 @@ impl<'a> Moving<'a> {
         Moving { app, who, project, begun: Vec::new(), fault: None }
     }
 
-    /// Writes down that a branch is about to move, if nobody stands against it: first of all these are asked.
+    /// Records that a branch is about to move, unless that is refused; `first` is asked before.
     pub(crate) fn intend(&mut self, first: Option<Ask>, intended: Move) -> Result<(), Refusal> {
         let course = (intended.project, intended.new.clone(), intended.branch.clone());
-        // Before it is written: nobody may take it for one that was left.
+        // Before it is recorded: nobody may take it for one that was left open.
         *lock(&self.app.moves().under_way).entry(course.clone()).or_default() += 1;
         self.begun.push(course);
         let asks = first.into_iter().chain([Ask::Move(MoveAsk::Intend(Box::new(intended)))]).collect();
@@ -70,7 +69,7 @@ impl<'a> Moving<'a> {
         }
     }
 
-    /// The branch has moved as announced last: records it. What could not be recorded now is later.
+    /// Records that the branch has moved as last announced. If recording fails, it is done later.
     pub(crate) fn done(self) -> Result<(), String> {
         panic_at("moved");
         let Some(course) = self.begun.last().cloned() else { return Ok(()) };
@@ -86,7 +85,7 @@ impl<'a> Moving<'a> {
                 panic_at("recorded");
                 return Ok(());
             }
-            // Whoever made it has ended meanwhile; but it is made.
+            // Its maker has ended in the meantime; but it is made.
             Err(Failed::Refused(refusal)) => refusal.to_string(),
             Err(Failed::Fault(problem)) => problem,
         };
@@ -111,7 +110,8 @@ impl Drop for Moving<'_> {
     }
 }
 
-/// Settles what was left open in a project, and waits for it; what cannot be settled now is tried again beside everything else.
+/// Settles what was left open in a project, and waits for that; what cannot be settled now is retried in the
+/// background.
 pub(crate) fn settle(app: &Application, project: ProjectId) {
     if !is_settled(app, Some(project)) {
         keep_trying(app);
@@ -144,7 +144,7 @@ fn keep_trying(app: &Application) {
                 pause = (pause * 2).min(RETRY_MAX);
             }
             is_trying.store(false, Ordering::Release);
-            // Somebody may have left another one in just this moment.
+            // Somebody may have left another one open just now.
             if is_stopped() || left_open(&trying, None).is_empty() || is_trying.swap(true, Ordering::AcqRel) {
                 return;
             }
@@ -156,7 +156,7 @@ fn keep_trying(app: &Application) {
     }
 }
 
-/// Settles what nobody is at, of a project or of all; says whether that is all of it.
+/// Settles open moves that are not in progress, of one or all projects; returns whether none is left.
 fn is_settled(app: &Application, project: Option<ProjectId>) -> bool {
     if left_open(app, project).is_empty() {
         return true;
@@ -173,7 +173,7 @@ fn is_settled(app: &Application, project: Option<ProjectId>) -> bool {
     all
 }
 
-/// How many were left open, and nobody is at them.
+/// How many moves are open and not in progress.
 pub(crate) fn unsettled(app: &Application) -> usize {
     left_open(app, None).len()
 }
@@ -197,7 +197,7 @@ fn settle_one(app: &Application, open: &OpenMove) -> Result<(), String> {
     }
 }
 
-/// Whether the branch is where it was to move, or has that in it.
+/// Whether the branch is where it was to move, or contains that.
 fn has_moved(app: &Application, intended: &Move) -> Result<bool, String> {
     let project = app.engine().world().projects.get(&intended.project).cloned();
     let project = project.ok_or("its project is not known")?;

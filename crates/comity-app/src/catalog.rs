@@ -1,6 +1,7 @@
-//! Everything that can be asked of Comity: the table of contents of the product. Every door loops over it.
+//! The catalog of all operations, the product's table of contents. Every door goes through it.
 //!
-//! Each feature lists its operations in the `mod.rs` of its folder below `operations`; here is the order of the features.
+//! Each feature lists its operations in the `mod.rs` of its folder below `operations`; here is the order of the
+//! features.
 
 mod build;
 mod schema;
@@ -24,7 +25,7 @@ use crate::operations::{
     server, tabs, tasks, teams, worktrees,
 };
 
-/// The features, in the order in which people read them, and where the list of all commands has theirs.
+/// The features in the order of help texts, and the section of the command list in which each appears.
 const FEATURES: &[(HelpSection, &[CatalogEntry])] = &[
     (HelpSection::GoingOn, inbox::OPERATIONS),
     (HelpSection::Files, locks::OPERATIONS),
@@ -46,7 +47,7 @@ const FEATURES: &[(HelpSection, &[CatalogEntry])] = &[
     (HelpSection::Setup, guard::OPERATIONS),
 ];
 
-/// A word with which several commands begin, and what they are about.
+/// The first word of several commands, and what they are about.
 pub(crate) type Group = (&'static str, &'static str);
 
 const COUNT: usize = {
@@ -58,7 +59,6 @@ const COUNT: usize = {
     count
 };
 
-/// All operations.
 pub static CATALOG: &[CatalogEntry] = &{
     let mut all = [FEATURES[0].1[0]; COUNT];
     let (mut count, mut feature) = (0, 0);
@@ -74,13 +74,12 @@ pub static CATALOG: &[CatalogEntry] = &{
     all
 };
 
-/// Where the list of all commands has those that begin with a word: where it has the first of them.
+/// Where the command list has those with this first word: where it has the first of them.
 pub fn listed(word: &str) -> Option<(HelpSection, usize)> {
     let at = CATALOG.iter().position(|entry| entry.words().next() == Some(word))?;
     Some((CATALOG[at].section?, at))
 }
 
-/// The methods of REST.
 pub(crate) const GET: &str = "GET";
 pub(crate) const POST: &str = "POST";
 pub(crate) const DELETE: &str = "DELETE";
@@ -88,49 +87,46 @@ pub(crate) const DELETE: &str = "DELETE";
 /// One operation, as the doors see it.
 #[derive(Clone, Copy)]
 pub struct CatalogEntry {
-    /// Its name in the catalog and on the socket.
+    /// In the catalog and on the socket.
     pub name: &'static str,
-    /// Its name among the MCP tools.
+    /// Among the MCP tools.
     pub tool: &'static str,
-    /// What it does to the world.
     pub effect: Effect,
-    /// How long it may take.
     pub pace: Pace,
-    /// Whether an agent program that is not known yet may call it, and becomes known by that.
+    /// Whether an unknown agent program may call it, and becomes known by that.
     pub(crate) lets_in: Option<WayIn>,
-    /// Whether it changes files or branches: nobody does that in plan mode.
+    /// Whether it changes files or branches, or starts what may, which is refused in plan mode.
     pub(crate) writes_files: bool,
     pub audience: Audience,
     /// Whether a model should see its tool at once, without searching for it.
     pub always_loaded: bool,
-    /// Fields that are taken but not shown to models: they rarely need them, and all agents read all of the list.
+    /// Fields that are accepted but not shown to models: they are rarely needed, and every agent reads the whole
+    /// list.
     pub unlisted: &'static [&'static str],
     pub route: Route,
     /// Whether it may wait for others, as long as its field `wait` says.
     pub waits: bool,
-    /// Whether its answer is kept for a repeated call, because the world does not remember what it did.
+    /// Whether its answer is kept for repeats, because the world does not remember what it did.
     keeps_answer: bool,
     /// Whether its output offers mail, for as long as its field `lease` says.
     pub is_offer: bool,
-    /// Whether MCP gives its output as data, too: its fields have names that others know.
+    /// Whether MCP gives its output as data, too: others know the names of its fields.
     pub is_structured: bool,
-    /// Whether its output holds a picture.
     pub has_image: bool,
     pub at_terminal: AtTerminal,
     /// Whether it can be watched at a terminal, as every list can.
     is_watched: bool,
-    /// What the inbox calls its entries, before their number, and the word that is this answer.
+    /// The prefix of the inbox entries that it answers, and the word for this answer.
     pub(crate) answers: Option<(&'static str, &'static str)>,
-    /// Where the list of all commands has it, if not with its feature.
+    /// The section of the command list, if not its feature's.
     section: Option<HelpSection>,
-    /// The field of the tool for all changes of a task, and what it is given, that does the same; empty: to whom it goes.
+    /// The field of the update tool for tasks that does the same, and its value; empty for the receiver.
     pub(crate) updates: Option<(&'static str, &'static str)>,
-    /// The words after `comity`, then the fields that are given without a flag: `lock <paths>`. Empty if it is none of
-    /// people's business.
+    /// The words after `comity`, then the fields that need no flag: `lock <paths>`. Empty if it is not for people.
     usage: &'static str,
     /// Other words for the same command.
     pub also: &'static [&'static str],
-    /// Commands to learn from, without the name of the program.
+    /// Examples, without the name of the program.
     pub examples: &'static [&'static str],
     pub input: fn() -> Value,
     pub output: fn() -> Value,
@@ -138,7 +134,7 @@ pub struct CatalogEntry {
     pub misread: Option<Misread>,
     type_id: fn() -> std::any::TypeId,
     type_name: fn() -> &'static str,
-    /// Reads the input and plans the operation; in words, too, if that is wanted.
+    /// Parses the input and plans the operation; also renders text, if wanted.
     pub(crate) plan: PlanOperation,
 }
 
@@ -157,13 +153,13 @@ pub fn find_tool(name: &str) -> Option<&'static CatalogEntry> {
     CATALOG.iter().find(|entry| entry.tool == name)
 }
 
-/// The entry of an operation.
+/// The catalog entry of an operation.
 pub fn entry_of<O: Operation>() -> &'static CatalogEntry {
     let found = CATALOG.iter().find(|entry| entry.is::<O>());
     found.unwrap_or_else(|| unreachable!("an operation that no feature lists"))
 }
 
-/// The name of an operation, for programs that ask it.
+/// The name of an operation, for programs that call it.
 pub fn name_of<O: Operation>() -> &'static str {
     entry_of::<O>().name
 }
@@ -174,18 +170,18 @@ pub fn offering() -> &'static CatalogEntry {
     found.unwrap_or_else(|| unreachable!("no operation offers mail"))
 }
 
-/// The call of an operation, for a text that names it.
+/// The call of an operation, for a text that suggests it.
 pub(crate) fn next_call<O: Operation>(input: impl IntoIterator<Item = (&'static str, Argument)>) -> NextCall {
     NextCall::of(name_of::<O>(), input)
 }
 
-/// Where in the catalog the operation with this name is.
+/// The operation's position in the catalog.
 pub(crate) fn place(name: &str) -> Option<usize> {
     CATALOG.iter().position(|entry| entry.name == name)
 }
 
 impl CatalogEntry {
-    /// Whether its answer is kept for who asks again, for the world does not remember what it did.
+    /// Whether its answer is kept for repeats, because the world does not remember what it did.
     pub(crate) fn is_kept(&self) -> bool {
         self.keeps_answer || (self.audience == Audience::Browsing && self.effect != Effect::Reads)
     }
@@ -205,7 +201,6 @@ impl CatalogEntry {
         (self.type_name)().split("::").nth(2).unwrap_or_default()
     }
 
-    /// Whether it is this operation.
     pub fn is<O: Operation>(&self) -> bool {
         (self.type_id)() == std::any::TypeId::of::<O>()
     }
@@ -215,12 +210,12 @@ impl CatalogEntry {
         self.usage.split_whitespace().take_while(|word| !word.starts_with('<'))
     }
 
-    /// The fields that are given without a flag, in order.
+    /// The fields that need no flag, in order.
     pub fn operands(&self) -> impl Iterator<Item = &'static str> {
         self.usage.split_whitespace().filter_map(|word| word.strip_prefix('<')?.strip_suffix('>'))
     }
 
-    /// How many of the words that were typed are this command, however it is spelled.
+    /// How many of the typed words are this command, however it is spelled.
     fn spelled_by(&self, typed: &[&str]) -> Option<usize> {
         let count = |spelling: &mut dyn Iterator<Item = &'static str>| {
             let mut count = 0;

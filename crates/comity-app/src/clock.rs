@@ -1,14 +1,14 @@
-//! Time for the engine: read once per batch, never going back.
+//! The engine's time: read once per batch, never going back.
 
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use comity_core::{Millis, Timestamp};
 
-/// One reading: the engine's time, and the wall's for people.
+/// One reading: the engine's time, and the wall clock for people.
 #[derive(Clone, Copy, Debug)]
 pub struct ClockReading {
-    /// On the engine's clock, which counts only while a server runs.
+    /// On the engine's clock, which runs only while a server does.
     pub now: Timestamp,
     /// Milliseconds since 1970.
     pub wall_ms: i64,
@@ -17,7 +17,7 @@ pub struct ClockReading {
 /// The source of time.
 #[derive(Debug)]
 pub enum Clock {
-    /// The machine's: a monotonic clock that goes on from where the log ended.
+    /// A monotonic clock that continues from the end of the log.
     Real {
         /// The engine's time when this server started.
         base: Timestamp,
@@ -28,7 +28,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// A clock that goes on from the last moment in the log; the time in between did not count.
+    /// A clock that continues from the last moment in the log; the time in between does not count.
     pub fn from(last: Timestamp) -> Clock {
         Clock::Real { base: last, started: Instant::now() }
     }
@@ -38,7 +38,6 @@ impl Clock {
         Clock::Manual(Mutex::new(now))
     }
 
-    /// What time it is.
     pub fn read(&self) -> ClockReading {
         match self {
             Clock::Real { base, started } => {
@@ -52,7 +51,6 @@ impl Clock {
         }
     }
 
-    /// The engine's time alone.
     pub fn now(&self) -> Timestamp {
         match self {
             Clock::Real { base, started } => base.plus(Millis(started.elapsed().as_millis() as u64)),
@@ -60,7 +58,7 @@ impl Clock {
         }
     }
 
-    /// Moves a test's clock.
+    /// Moves a test's clock forward.
     pub fn advance(&self, span: Millis) {
         if let Clock::Manual(now) = self {
             let mut now = now.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -68,7 +66,7 @@ impl Clock {
         }
     }
 
-    /// How long to sleep until `at`, for a thread that waits for it. A test's clock never makes anybody wake.
+    /// How long to sleep until `at`. A test's clock never wakes anybody.
     pub fn until(&self, at: Timestamp) -> Option<std::time::Duration> {
         match self {
             Clock::Real { .. } => Some(std::time::Duration::from_millis(at.since(self.read().now).0)),

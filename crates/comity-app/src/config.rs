@@ -20,10 +20,9 @@ use crate::span::Span;
 pub use defaults::DEFAULTS;
 
 const DAY_SECONDS: u64 = 24 * 60 * 60;
-/// How long a worktree that was removed may stay in the trash, in days.
 const TRASH_DAYS_MAX: u64 = 3_650;
 
-/// How a server is set up.
+/// A server's settings.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -45,17 +44,17 @@ pub struct Config {
     pub http: HttpConfig,
     pub inbox: InboxConfig,
     pub server: ServerConfig,
-    /// What somebody has set, by its whole key, such as `lock.ttl`.
+    /// The settings that were made, by full key such as `lock.ttl`.
     #[serde(skip)]
     pub given: BTreeMap<String, GivenSetting>,
 }
 
-/// A setting that somebody has set.
+/// A setting that somebody made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenSetting {
-    /// As it is written in TOML.
+    /// As written in TOML.
     pub value: String,
-    /// The file or the variable that sets it.
+    /// The file or variable that it comes from.
     pub from: String,
 }
 
@@ -134,7 +133,6 @@ pub struct GuardConfig {
     pub program_settings: bool,
 }
 
-/// About permissions.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermissionConfig {
@@ -164,15 +162,15 @@ pub enum ConfinePolicy {
     Required,
 }
 
-/// About git.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GitConfig {
     /// Git is given up that doesn't answer a quick question, or does nothing in long work, for this long; 30s, if not set.
     pub hung_after: Option<Span>,
+    /// The git that the server runs; the system's on the PATH, if not set.
+    pub program: Option<std::path::PathBuf>,
 }
 
-/// About worktrees.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorktreeConfig {
@@ -220,7 +218,7 @@ pub struct ProjectWorktrees {
     pub settings: Vec<String>,
     /// Large directories that are linked.
     pub links: Vec<String>,
-    /// Directories whose ignored contents are made again by a build.
+    /// Directories whose ignored contents a build recreates.
     pub build_dirs: Vec<String>,
 }
 
@@ -251,7 +249,7 @@ pub struct ServerConfig {
 }
 
 impl Config {
-    /// Reads the settings in `files`, later ones over earlier ones, and what the environment says over all.
+    /// Reads the settings in `files`, later ones over earlier ones, and the environment over all.
     pub fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
         let config = sources::read(files, env)?;
         check_ttl(&config.lock).map_err(|problem| format!("settings: {problem}"))?;
@@ -267,19 +265,18 @@ impl Config {
         }
     }
 
-    /// All roles: those that are built in, and those of the settings.
+    /// Built-in roles, and those of the settings.
     pub fn roles(&self) -> Roles {
         let mut roles = Roles::default();
         self.roles.iter().for_each(|(name, role)| roles.define(name, role.clone()));
         roles
     }
 
-    /// How many agents may be here, unless a person has set another limit.
+    /// How many agents may be live, unless a person has set another limit.
     pub fn agents_max(&self) -> usize {
         self.agent.max.unwrap_or(limits::AGENT_LIMIT)
     }
 
-    /// How patient the rules are.
     pub fn patience(&self) -> Timeouts {
         Timeouts {
             agent_timeout: self.agent.timeout.map_or(limits::AGENT_TIMEOUT, |span| span.0),
@@ -288,30 +285,28 @@ impl Config {
         }
     }
 
-    /// How many days a worktree that was removed stays in the trash.
     pub fn trash_days(&self) -> u64 {
         let days = comity_git::worktree::TRASH_KEPT_FOR.as_secs() / DAY_SECONDS;
         self.worktree.trash_days.unwrap_or(days)
     }
 
-    /// The same as a span.
-    pub fn trash_kept_for(&self) -> Duration {
+    pub(crate) fn trash_kept_for(&self) -> Duration {
         Duration::from_secs(self.trash_days() * DAY_SECONDS)
     }
 }
 
-/// What a project's own `comity.toml` may set: what concerns locks in it, and nothing about the server.
+/// What a project's own `comity.toml` may set: only what concerns work in the project, and nothing about the server.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProjectConfig {
     pub lock: LockConfig,
     pub worktree: ProjectWorktrees,
-    /// Pools that work in the project needs; those of the person's own settings go before them.
+    /// Pools that work in the project needs; the person's own settings override them.
     pub pools: BTreeMap<String, PoolConfig>,
 }
 
 impl ProjectConfig {
-    /// Reads the file at the top of a worktree; one that is not there sets nothing.
+    /// Reads the file at the top of a worktree; a missing one sets nothing.
     pub fn read(root: &Path) -> Result<ProjectConfig, String> {
         let path = root.join("comity.toml");
         match crate::plain_file::read_to_string(&path) {
@@ -326,7 +321,7 @@ impl ProjectConfig {
         }
     }
 
-    /// What the file at the top of a worktree sets, by whole keys.
+    /// What the file at the top of a worktree sets, by full key.
     pub fn given(root: &Path) -> BTreeMap<String, GivenSetting> {
         let path = root.join("comity.toml");
         let table: toml::Table = std::fs::read_to_string(&path)
@@ -352,7 +347,6 @@ impl ProjectConfig {
     }
 }
 
-/// Says what is wrong with the time of locks.
 fn check_ttl(lock: &LockConfig) -> Result<(), String> {
     match lock.ttl.map(|span| span.0) {
         Some(ttl) if !(limits::LOCK_TTL_MIN..=limits::LOCK_TTL_MAX).contains(&ttl) => Err(format!(
@@ -364,7 +358,6 @@ fn check_ttl(lock: &LockConfig) -> Result<(), String> {
     }
 }
 
-/// Says what is wrong with other times.
 fn check_spans(config: &Config) -> Result<(), String> {
     let (least, most) = (limits::SLOT_RESERVATION_MIN, limits::SLOT_RESERVATION_MAX);
     if let Some(reservation) = config.pool.reservation
@@ -380,7 +373,7 @@ fn check_spans(config: &Config) -> Result<(), String> {
     }
 }
 
-/// Environment variables and the settings they stand for.
+/// Environment variables and the settings that they stand for.
 pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_AGENT_TIMEOUT", "agent", "timeout"),
     ("COMITY_DISCONNECT_GRACE", "agent", "disconnect_grace"),
@@ -395,6 +388,7 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_LOG_KEEP_SEGMENTS", "log", "keep_segments"),
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),
     ("COMITY_GIT_HUNG_AFTER", "git", "hung_after"),
+    ("COMITY_GIT_PROGRAM", "git", "program"),
     ("COMITY_WORKTREE_READY", "worktree", "ready"),
     ("SLOT_RESERVATION_TTL_MS", "pool", "reservation"),
 ];

@@ -1,7 +1,7 @@
-//! Contents that agents have read, kept for a while so that a later difference can be shown.
+//! Contents that agents have read, kept for a while to show later differences.
 //!
-//! Files below `contents/` in the state directory, named by their hash. Losing them loses no more than the words of a
-//! refusal, so they are not synced, and the oldest go when there are many.
+//! Files below `contents/` in the state directory, named by their hash. Losing them only loses details of refusals,
+//! so they are not synced, and the oldest are removed when there are many.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -13,17 +13,16 @@ use comity_core::ContentHash;
 use crate::held_dir::HeldDir;
 use crate::plain_file;
 
-/// Bytes of a file whose content is compared; a larger one is not known to anybody.
+/// Larger files are not compared.
 pub const CONTENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
-/// Bytes of a content that is kept.
+/// Larger contents are not kept.
 const KEPT_BYTES_MAX: usize = 256 * 1024;
-/// Contents that are kept.
 const KEPT_MAX: usize = 2_000;
 
-/// The kept contents.
+/// Contents that agents have read, by hash.
 #[derive(Debug)]
 pub struct Contents {
-    /// The state directory; without one nothing is kept.
+    /// The state directory; nothing is kept if `None`.
     home: Option<HeldDir>,
     kept: Mutex<Option<VecDeque<ContentHash>>>,
 }
@@ -36,7 +35,7 @@ pub struct StoredContent {
 }
 
 impl StoredContent {
-    /// Reads a regular file; nothing if it is gone, no regular file, or too large to be compared.
+    /// Reads a regular file; `None` if it is gone, not a regular file, or too large to be compared.
     pub fn read(file: &Path) -> io::Result<Option<StoredContent>> {
         let opened = match plain_file::open(file) {
             Ok(opened) => opened,
@@ -52,7 +51,7 @@ impl StoredContent {
         Ok(Some(StoredContent::of(bytes)))
     }
 
-    /// What is in a file that is not there as such.
+    /// Contents that are not in a file.
     pub(crate) fn of(bytes: Vec<u8>) -> StoredContent {
         StoredContent { hash: ContentHash(*blake3::hash(&bytes).as_bytes()), bytes }
     }
@@ -63,12 +62,12 @@ fn is_no_file(kind: io::ErrorKind) -> bool {
 }
 
 impl Contents {
-    /// Contents kept below a state directory.
+    /// The contents kept below a state directory.
     pub fn below(home: &Path) -> Contents {
         Contents { home: HeldDir::open(home).ok(), kept: Mutex::default() }
     }
 
-    /// Keeps a content, if it is small enough.
+    /// Keeps a content, unless it is too large.
     pub fn keep(&self, content: &StoredContent) {
         let Some(dir) = self.dir().filter(|_| content.bytes.len() <= KEPT_BYTES_MAX) else { return };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +91,7 @@ impl Contents {
         }
     }
 
-    /// A content that was kept.
+    /// The content with this hash, if it is kept.
     pub fn get(&self, hash: ContentHash) -> Option<Vec<u8>> {
         self.dir()?.read(&hash.to_string()).ok()
     }
@@ -102,7 +101,7 @@ impl Contents {
     }
 }
 
-/// What an earlier server left, the oldest first.
+/// What an earlier server left, oldest first.
 fn found(dir: &HeldDir) -> VecDeque<ContentHash> {
     let found = dir.names().into_iter().flatten().filter_map(|name| {
         let hash: ContentHash = name.to_str()?.parse().ok()?;

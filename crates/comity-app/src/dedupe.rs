@@ -1,4 +1,4 @@
-//! Acts that are asked for again with the same key: they are answered again, and done once.
+//! Repeated acts with the same key: they are answered again, and done once.
 //!
 //! What changes the world is remembered with it; a click or a typed text is not, so this server remembers it.
 
@@ -12,13 +12,13 @@ use crate::catalog::next_call;
 use crate::operation::{Failure, Rendered};
 use crate::operations::tabs::TabState;
 
-/// Answers that are remembered; the oldest go first.
+/// Remembered answers; the oldest are dropped first.
 const ANSWERS_MAX: usize = 256;
 
-/// Who asked, under which key; that is for one call.
+/// Who asked, with the key of the call.
 type Act = (Principal, Key);
 
-/// The acts that run, and the answers of those that are done.
+/// Running acts, and the answers of finished ones.
 #[derive(Clone, Default)]
 pub(crate) struct Dedupe(Arc<Mutex<Acts>>);
 
@@ -29,22 +29,22 @@ struct Acts {
 }
 
 enum CallState {
-    /// It runs; these want to know, too.
+    /// It runs; these wait for the answer, too.
     Running(Vec<Box<dyn Responder>>),
     Done(CallOutput),
 }
 
-/// Answers whoever asked first, and all who asked again meanwhile.
+/// Answers the first caller, and all who repeated the call meanwhile.
 struct SharedResponder {
     dedupe: Dedupe,
-    /// Whether it may have been done by halves, and nobody would know.
+    /// Whether it may have been half done without anybody knowing.
     is_act: bool,
     act: Option<Act>,
     responder: Option<Box<dyn Responder>>,
 }
 
 impl Dedupe {
-    /// Gives the responder for an act that is to be done; nothing if it runs, or was answered just now.
+    /// The responder for an act to be done; `None` if it runs, or was just answered.
     pub(crate) fn first(
         &self,
         act: Act,
@@ -71,12 +71,11 @@ impl Dedupe {
         }
     }
 
-    /// Whether the caller has used this key for another call.
     pub(crate) fn is_taken(&self, who: Principal, key: &Key) -> bool {
         answers::is_taken(&self.locked().by_key, who, key)
     }
 
-    /// Remembers an answer; gives those who wait for it.
+    /// Remembers an answer; returns those who wait for it.
     fn done(&self, act: Act, output: CallOutput) -> Vec<Box<dyn Responder>> {
         let mut acts = self.locked();
         acts.done.push_back(act.clone());
@@ -118,10 +117,10 @@ impl Drop for SharedResponder {
     fn drop(&mut self) {
         match &self.act {
             None => {}
-            // Whoever did it panicked, perhaps after it was done.
+            // Its thread panicked, perhaps after it was done.
             Some(_) if self.is_act => self.answer(Err(outcome_unknown().into()), vec![]),
             Some(act) => {
-                // It was never answered, and the next one does it.
+                // It was never answered, so the next call does it.
                 let forgotten = self.dedupe.locked().by_key.remove(act);
                 drop(forgotten);
             }
@@ -129,7 +128,7 @@ impl Drop for SharedResponder {
     }
 }
 
-/// Whoever was asked for an act is gone.
+/// The refusal when the outcome of an act is unknown.
 pub(crate) fn outcome_unknown() -> Refusal {
     Refusal::Driver {
         code: "outcome_unknown",

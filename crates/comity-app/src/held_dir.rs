@@ -1,4 +1,4 @@
-//! A directory that is held open: what is written to it goes there, wherever it was moved and whatever has its path now.
+//! A directory that is held open: writes go there, wherever it was moved and whatever is at its path now.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,26 +16,25 @@ use crate::plain_file;
 #[derive(Clone, Debug)]
 pub(crate) struct HeldDir {
     dir: Arc<OwnedFd>,
-    /// Where it was when it was opened: for messages.
+    /// Where it was when it was opened, for messages.
     path: PathBuf,
 }
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
 
 impl HeldDir {
-    /// Holds a directory that is there.
     pub(crate) fn open(path: &Path) -> io::Result<HeldDir> {
         let dir = rustix::fs::open(path, DIRECTORY, Mode::empty())?;
         Ok(HeldDir { dir: Arc::new(dir), path: path.into() })
     }
 
-    /// Holds a directory, made if it is not there.
+    /// Created if missing.
     pub(crate) fn make(path: &Path) -> io::Result<HeldDir> {
         fs::create_dir_all(path)?;
         HeldDir::open(path)
     }
 
-    /// Holds a directory in this one, made if it is not there.
+    /// Created if missing.
     pub(crate) fn make_inside(&self, name: &str) -> io::Result<HeldDir> {
         match mkdirat(&self.dir, name, Mode::from_raw_mode(0o700)) {
             Ok(()) | Err(rustix::io::Errno::EXIST) => {}
@@ -62,7 +61,7 @@ impl HeldDir {
         plain_file::checked(openat(&self.dir, name, flags, Mode::empty())?.into())
     }
 
-    /// How large a file in it is, if there is one.
+    /// The size of a file in it, if there is one.
     pub(crate) fn bytes_of(&self, name: &str) -> Option<u64> {
         let stat = rustix::fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         u64::try_from(stat.st_size).ok()
@@ -74,13 +73,13 @@ impl HeldDir {
         Ok(bytes)
     }
 
-    /// An empty file in the place of whatever is there.
+    /// Replaces whatever is there with an empty file.
     pub(crate) fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
         Ok(openat(&self.dir, name, flags, Mode::from_raw_mode(0o666))?.into())
     }
 
-    /// Writes a file so that it is there whole or not at all, also after a power cut.
+    /// Writes a file atomically, also across a power cut.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let unfinished = format!("{name}.unfinished");
         let mut file = self.create(&unfinished)?;

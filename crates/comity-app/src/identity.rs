@@ -1,7 +1,7 @@
-//! Who calls: an agent, the human, or nobody, from a token and from whom the caller descends.
+//! Who calls: an agent, the human, or nobody, from a token and from the caller's ancestors.
 //!
-//! A person is proven and never what is left over. A lineage that ends nowhere, or whose top may have been started by an
-//! agent and lost its parent, proves nothing.
+//! A person is proven, never assumed. A lineage without an end, or whose top may be an orphan of an agent, proves
+//! nothing.
 
 mod astray;
 mod connected;
@@ -45,22 +45,22 @@ pub struct IdentityDoubt {
     pub way_in: Option<WayIn>,
 }
 
-/// How somebody of whom nothing is proven becomes known.
+/// How an unproven caller becomes known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WayIn {
-    /// It joins: it is an agent program that has not told us of itself.
+    /// It joins: it is an agent program that we do not know yet.
     Join,
     /// It gives the passphrase: it is at a terminal of which too little is known.
     LogIn,
 }
 
 impl Identity {
-    /// Proven to be this agent.
+    /// A caller proven to be this agent.
     pub fn agent(agent: AgentId) -> Identity {
         Identity { who: Principal::Agent(agent), origin: None, doubt: None }
     }
 
-    /// The human at a place: the programs above it, and the window if that tells it from others.
+    /// The human at a place: the programs above it, and the window if that makes a difference.
     fn human(proof: Proof, lineage: &Lineage, window: Option<Process>) -> Identity {
         let caller = lineage.links.first();
         let origin = Origin {
@@ -73,7 +73,7 @@ impl Identity {
         Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
     }
 
-    /// Somebody of whom nothing is known.
+    /// A caller of whom nothing is known.
     pub fn nobody(why: &str) -> Identity {
         Identity {
             who: Principal::Nobody,
@@ -107,9 +107,10 @@ impl Identity {
 }
 
 impl Application {
-    /// Who presents this token from this lineage; `is_looked_at` if nothing was marked since it was found to be the same.
+    /// Who presents this token from this lineage; `is_looked_at` if nothing was marked since it was found to be the
+    /// same.
     pub fn identify(&self, token: &str, lineage: &Lineage, is_looked_at: bool) -> Result<Identity, Refusal> {
-        // Whoever holds the connection of somebody of whom nothing is known may have found any token.
+        // A connection whose owner cannot be known may have found any token.
         if let Some(nobody) = connected::cut_off(lineage).filter(|_| cfg!(target_os = "linux")) {
             return Ok(nobody);
         }
@@ -127,7 +128,7 @@ impl Application {
         }
         let agent = world.agents.by_token(&hash)?;
         let id = agent.id;
-        // A token that another agent has found makes nobody somebody else; whoever leads an agent may have given it one.
+        // A found token makes nobody another agent; but an agent's leader may have given it one.
         let own = self.registered_in(&world, lineage);
         if own.is_none()
             && !is_looked_at
@@ -152,8 +153,8 @@ impl Application {
         Ok(Identity::agent(id))
     }
 
-    /// Nobody, if an agent has left behind who presents an agent's token: nobody knows which agent, and so whether it found
-    /// the token. A program that has used it while it was known whose it is goes on.
+    /// Nobody, if the presenter of an agent's token may be an orphan of an agent: it is not known which, and so
+    /// whether it found the token. A program that used the token while its owner was known goes on.
     fn left_behind(&self, lineage: &Lineage, agent: AgentId) -> Option<Identity> {
         let has_used = |link: &LineageProcess| self.identities().user(link.process) == Some(Some(agent));
         let is_agents =
@@ -162,14 +163,14 @@ impl Application {
         (!lineage.links.iter().any(has_used)).then(|| Identity::started_by_an_agent(left))
     }
 
-    /// Remembers who presents an agent's token, so that it is the agent's without the token, too. Once for a connection is
-    /// enough: it looks at processes.
+    /// Remembers who presents an agent's token, so that it is recognized without it, too. Call it once per
+    /// connection: it inspects processes.
     pub fn note_use(&self, token: &str, lineage: &Lineage) {
         let user = {
             let world = self.engine().world();
             world.agents.by_token(&tokens::hash(token)).ok().map(|agent| (agent.id, agent.profile.process))
         };
-        // An agent whose process is known is known without the token.
+        // An agent whose process is known is recognized without the token.
         if let Some((agent, process)) = user
             && !process.is_some_and(|process| lineage.has(process))
         {
@@ -178,8 +179,8 @@ impl Application {
         }
     }
 
-    /// Whether a caller that was a person became an agent's after it had connected; `is_looked_at` if nothing was marked
-    /// since.
+    /// Whether a caller that was a person became an agent's after it had connected; `is_looked_at` if nothing was
+    /// marked since.
     pub fn has_become_an_agents(&self, lineage: &Lineage, is_looked_at: bool) -> bool {
         let is_marked = |link: &LineageProcess| processes::is_marked(link.process.pid);
         self.registered(lineage).is_some()
@@ -199,7 +200,7 @@ impl Application {
         world.agents.by_token(&hash).map(|agent| Identity::agent(agent.id))
     }
 
-    /// Who calls without a token: the agent in whose process tree it is, else a person if that is proven.
+    /// Who calls without a token: the agent in whose process tree it is, otherwise a person if that is proven.
     pub fn recognise(&self, lineage: &Lineage) -> Identity {
         if let Some(known) = self.known(lineage, &[]) {
             return known;
@@ -211,11 +212,11 @@ impl Application {
         Identity::human(proof, lineage, self.window(lineage))
     }
 
-    /// Who this is without its terminal being looked at; nothing, if it is a person. `asked` are the multiplexers whose
-    /// being attended depends on the answer.
+    /// Who this is, without checking its terminal; `None` if it is a person. `asked` are the multiplexers that are
+    /// being checked.
     fn known(&self, lineage: &Lineage, asked: &[Process]) -> Option<Identity> {
         let found = self.find(lineage, asked);
-        // What was read of it is worth nothing if it is gone by now.
+        // What was read of it is worthless if it is gone by now.
         ended(lineage).or(found)
     }
 
@@ -229,7 +230,7 @@ impl Application {
         if let Some(of_an_agent) = self.marked(lineage) {
             return Some(of_an_agent);
         }
-        // Who gave the passphrase at this terminal has proven more than any lineage does.
+        // A passphrase given at this terminal proves more than any lineage.
         if self.has_given_passphrase(lineage) {
             return Some(Identity::human(Proof::Terminal, lineage, self.window(lineage)));
         }
@@ -247,9 +248,9 @@ impl Application {
         Some(nobody)
     }
 
-    /// A caller that carries the marks of an agent, whoever its registered ancestors are.
+    /// A caller that carries an agent's marks, whoever its registered ancestors are.
     fn marked(&self, lineage: &Lineage) -> Option<Identity> {
-        for link in &lineage.links {
+        for (at, link) in lineage.links.iter().enumerate() {
             if let Some(used) = self.identities().user(link.process) {
                 return Some(match used {
                     Some(agent) => match self.engine().world().agents.living(agent) {
@@ -293,19 +294,21 @@ impl Application {
                 });
             }
             if let Some(client) = marks.client {
-                return Some(Identity::of_a_newcomer(link, client));
+                // A client may keep its token from what it starts.
+                let above = lineage.links[at + 1..].iter().find_map(|link| self.started_as(link));
+                return Some(above.map_or_else(|| Identity::of_a_newcomer(link, client), Identity::agent));
             }
         }
         None
     }
 
-    /// Whether a process works with agents, and with none of those here: their processes are known.
+    /// Whether a process works with agents, but not with those here: their processes are known.
     fn is_strange(&self, link: &LineageProcess) -> bool {
         processes::mark_of(link.process.pid) == Some(ProcessMark::TokenUser)
             && self.engine().world().agents.live().all(|agent| agent.profile.process.is_some())
     }
 
-    /// Whether it is a person at a terminal, else what is missing.
+    /// Whether it is a person at a terminal; otherwise what is missing.
     fn presence(&self, lineage: &Lineage) -> Result<(), String> {
         let caller = lineage.links.first().ok_or("nothing is known of the process")?;
         if caller.terminal == 0 {
@@ -314,7 +317,7 @@ impl Application {
         if caller.foreground != caller.group as i32 {
             return Err("this runs in the background".into());
         }
-        let Some(leader) = lineage.links.iter().find(|link| link.leads_terminal()) else {
+        let Some(leader) = lineage.terminal_leader() else {
             return Err("what opened this terminal has ended".into());
         };
         if let Some(pty) = caller.pty() {
@@ -328,32 +331,32 @@ impl Application {
 
     /// Whether it is in the foreground of a terminal in which the passphrase was given.
     fn has_given_passphrase(&self, lineage: &Lineage) -> bool {
-        let leader = lineage.links.iter().find(|link| link.leads_terminal());
         let is_in_front =
             |caller: &LineageProcess| caller.terminal != 0 && caller.foreground == caller.group as i32;
         lineage.links.first().is_some_and(is_in_front)
-            && leader.is_some_and(|leader| self.is_unlocked(leader.process))
+            && lineage.terminal_leader().is_some_and(|leader| self.is_unlocked(leader))
     }
 
     fn takes_passphrase(&self) -> bool {
         self.engine().world().people.passphrase().is_some()
     }
 
-    fn is_unlocked(&self, leader: Process) -> bool {
-        let given = lock(&self.identities().unlocked).get(&leader).cloned();
+    fn is_unlocked(&self, leader: &LineageProcess) -> bool {
+        let given = lock(&self.identities().unlocked).get(&leader.led_terminal()).cloned();
         given.is_some() && given.as_deref() == self.engine().world().people.passphrase()
     }
 
     /// Remembers that the passphrase of which this is stored was given at the caller's terminal. It counts while that is
     /// the one that is set.
-    pub(crate) fn unlock_terminal(&self, leader: Process, verifier: &str) {
+    pub(crate) fn unlock_terminal(&self, lineage: &Lineage, verifier: &str) {
+        let Some(leader) = lineage.terminal_leader() else { return };
         let mut unlocked = lock(&self.identities().unlocked);
-        unlocked.retain(|leader, _| processes::is_alive(*leader));
-        unlocked.insert(leader, verifier.into());
+        unlocked.retain(|terminal, _| processes::is_alive(terminal.leader));
+        unlocked.insert(leader.led_terminal(), verifier.into());
     }
 }
 
-/// Where a human acts from who is known by what it sent over the network.
+/// The place of a human who is known by what was sent over the network.
 pub fn remote(proof: Proof, how: &str) -> Identity {
     let origin = Origin { proof, process: None, terminal: None, lineage: how.into(), window: None };
     Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
@@ -369,14 +372,14 @@ pub fn is_below_an_agent_program() -> bool {
     lineage.links.iter().any(is_marked)
 }
 
-/// Whether a process above the caller is known to be an agent program: by its name, or by what it sets for the caller. Of
-/// others a hook may be run by hand, and what is marked stays so.
+/// Whether a process above the caller is known to be an agent program: by its name, or by what it sets for the
+/// caller. Other programs may be a person's who runs a hook by hand, and marks stay.
 pub(crate) fn is_agent_program(lineage: &Lineage, program: Process) -> bool {
     let at = lineage.links.iter().position(|link| link.process == program);
     at.is_some_and(|at| lineage.links[..=at].iter().any(|link| marks::of(link).client.is_some()))
 }
 
-/// Marks the processes that use an agent's token: the caller, and those above that were started with it.
+/// Marks the processes that use an agent's token: the caller, and its ancestors that were started with it.
 fn mark_users(lineage: &Lineage, token: &str) {
     for (at, link) in lineage.links.iter().enumerate() {
         let is_user = at == 0 || marks::of(link).token.as_deref() == Some(token);

@@ -1,8 +1,8 @@
-//! Looks at the files of lapsed locks: with uncommitted work a lock is kept, else it is free. What is kept is looked at
-//! again, less and less often: once its files are clean, it is free by itself.
+//! Inspects the files of lapsed locks: a lock with uncommitted work is kept, otherwise it becomes free. Kept ones are
+//! inspected again, less and less often: once the files are clean, they become free.
 //!
-//! All locks of a project are looked at together, each project on a thread of its own, so that one that hangs delays no
-//! other; and nobody's first look waits for the second look at something else.
+//! All locks of a project are inspected together, each project on its own thread, so that a hanging one delays no
+//! other; and nobody's first inspection waits for a repeated one elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,13 +20,13 @@ use crate::reconciler::{self, Bell, NextLook};
 
 /// How long git may take; the rules wait a little longer.
 const LOOK_MAX: Duration = Duration::from_secs(8);
-/// How soon orphaned work is looked at again, and at most how late, as long as there is some.
+/// The shortest and the longest time between inspections of orphaned work.
 const AGAIN: Duration = Duration::from_secs(5);
 const AGAIN_MAX: Duration = Duration::from_secs(60);
-/// Projects that are looked at at a time; the others wait.
+/// Projects that are inspected at a time; the others wait.
 const LOOKS_MAX: usize = 16;
 
-/// Looks at every lock that has lapsed until the engine stops.
+/// Inspects every lapsed lock until the engine stops.
 pub fn run(engine: &Engine) -> std::io::Result<std::thread::JoinHandle<()>> {
     let (bell, heard) = Bell::new();
     let mut locks = LapsedLocks {
@@ -48,18 +48,18 @@ struct LapsedLocks {
     bell: Bell,
     looks: Looks,
     again: BTreeMap<ProjectId, NextOrphanLook>,
-    /// How soon orphaned work is looked at that was not known before: what earlier servers left, at once.
+    /// How soon newly found orphaned work is inspected: at once for what earlier servers left.
     soon: Duration,
 }
 
-/// When the orphaned work of a project is looked at again.
+/// When the orphaned work of a project is inspected again.
 struct NextOrphanLook {
     at: Instant,
     pause: Duration,
     known: BTreeSet<Fence>,
 }
 
-/// What is looked at just now: the lapsed or the orphaned locks of a project.
+/// Inspections in progress: of the lapsed or the orphaned locks of a project.
 #[derive(Clone, Default)]
 struct Looks(Arc<Mutex<BTreeSet<(ProjectId, bool)>>>);
 
@@ -75,7 +75,7 @@ impl LapsedLocks {
         self.again.values().map(|again| again.at).min().into()
     }
 
-    /// Looks at orphaned work whose time has come.
+    /// Inspects orphaned work that is due.
     fn look_again(&mut self, orphaned: BTreeMap<ProjectId, Vec<Lock>>) {
         let (now, soon) = (Instant::now(), self.soon);
         self.again.retain(|project, _| orphaned.contains_key(project));
@@ -95,7 +95,7 @@ impl LapsedLocks {
         }
     }
 
-    /// Looks at locks of one project on another thread, unless that is being done.
+    /// Inspects locks of one project on another thread, unless that is in progress.
     fn look(&self, project: ProjectId, locks: Vec<Lock>, hold: Hold) {
         let what = (project, hold == Hold::Lapsed);
         {
@@ -113,7 +113,7 @@ impl LapsedLocks {
             bell.ring();
         };
         if std::thread::Builder::new().name("look".into()).spawn(work).is_err() {
-            // The rules take what nobody looked at in time for work, and it is looked at again.
+            // The rules take what was not inspected in time for work, and it is inspected again.
             self.looks.all().remove(&what);
         }
     }

@@ -57,7 +57,7 @@ fn concerned(record: &Record, world: &World) -> Vec<Concerned> {
 }
 
 impl Entry {
-    /// Reads a record as `reader` may see it; names come from the world.
+    /// A record as `reader` may see it; names come from the world.
     pub fn of(record: &Record, world: &World, reader: Principal) -> Entry {
         let agent = record.by.agent();
         let role = agent.and_then(|id| world.agents.get(id)).and_then(|agent| agent.profile.role.as_deref());
@@ -82,7 +82,7 @@ impl Entry {
     }
 }
 
-/// All that an event says, in one flat object.
+/// Everything that an event says, in one flat object.
 fn details(event: &Event) -> serde_json::Value {
     let mut flat = serde_json::Map::new();
     if let Ok(serde_json::Value::Object(tagged)) = serde_json::to_value(event) {
@@ -104,7 +104,7 @@ fn details(event: &Event) -> serde_json::Value {
     if let Some(serde_json::Value::Object(profile)) = flat.get_mut("profile") {
         profile.remove("since");
     }
-    // The hash of a token is no secret, but nobody needs it either; nor what makes a repeat harmless.
+    // The hash of a token is no secret, but nobody needs it; nor the key that makes a repeat harmless.
     flat.remove("token");
     flat.remove("key");
     flat.remove("client_id");
@@ -121,7 +121,7 @@ fn is_private(record: &Record, world: &World, reader: Principal) -> bool {
     }
 }
 
-/// Who wrote to whom is everybody's; what about is not.
+/// Everybody may know who wrote to whom, but not about what.
 fn without_letter(mut details: serde_json::Value) -> serde_json::Value {
     if let Some(details) = details.as_object_mut() {
         details.retain(|name, _| ["type", "id", "to"].contains(&&**name));
@@ -139,7 +139,7 @@ fn inner(family: &str, tagged: serde_json::Value) -> (String, serde_json::Value)
     }
 }
 
-/// A moment on the wall, in UTC.
+/// A wall-clock time, in UTC.
 pub fn date(wall_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(wall_ms).map_or_else(|_| wall_ms.to_string(), |at| format!("{at:.3}"))
 }
@@ -155,12 +155,12 @@ pub fn local(wall_ms: i64) -> String {
     }
 }
 
-/// How long ago a moment on the wall was: `just now`, `12s ago`, `3m ago`.
+/// How long ago a wall-clock time was: `just now`, `12s ago`, `3m ago`.
 pub fn ago(now_ms: i64, wall_ms: i64) -> String {
     Millis(u64::try_from(now_ms.saturating_sub(wall_ms)).unwrap_or(0)).ago()
 }
 
-/// The name of what happened, as words: `lock acquired`.
+/// An event's name as words: `lock acquired`.
 pub(crate) fn plain(action: &str) -> String {
     action.replace('_', " ")
 }

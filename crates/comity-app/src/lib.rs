@@ -1,6 +1,6 @@
 //! The application: one engine over one log, and the operations that every door offers.
 //!
-//! Doors make a [`Caller`] and hand a request to [`Application::call`]; the [`catalog`] lists what can be asked.
+//! Doors make a [`Caller`] and pass requests to [`Application::call`]; the [`catalog`] lists what can be asked.
 //! Writing goes through the [`engine`], reading looks at its published copy of the world.
 
 pub mod application;
@@ -45,6 +45,7 @@ pub mod spool;
 mod terminal_programs;
 pub mod time_zone;
 pub mod tokens;
+mod usage;
 pub mod watch;
 pub mod wording;
 mod worker_pool;

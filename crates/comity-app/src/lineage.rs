@@ -1,37 +1,41 @@
-//! Whom a caller descends from, as the kernel tells it.
+//! A caller's ancestors, as the kernel knows them.
 
 use comity_core::agents::Process;
 
 use crate::terminal_programs::is_host;
 
-/// How far up the process tree is looked.
+/// How far up the process tree is followed.
 pub const DEPTH_MAX: usize = 64;
 
 /// Programs that only run other programs.
 const WRAPPERS: [&str; 11] =
     ["sh", "bash", "dash", "zsh", "fish", "busybox", "env", "timeout", "setsid", "npm", "npx"];
-/// Programs that take in whatever lost its parent, besides the first process.
+/// Programs that adopt orphans, besides the first process.
 const REAPERS: [&str; 8] =
     ["systemd", "init", "tini", "dumb-init", "docker-init", "catatonit", "conmon", "containerd-shim"];
-/// What stands in the names of terminals that programs make.
+/// Device numbers of terminals that programs create.
 const PTY_MAJORS: std::ops::RangeInclusive<u32> = 136..=143;
 
-/// A process, and what is known of the program in it.
+/// A process and its program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LineageProcess {
     pub process: Process,
     /// Its program's name, cut off by the kernel after 15 bytes.
     pub name: String,
-    /// The number of its parent.
     pub parent: u32,
-    /// The number of its session's leader.
     pub session: u32,
-    /// The number of its group's leader.
     pub group: u32,
     /// The device number of its terminal; 0 if it has none.
     pub terminal: u32,
-    /// The group that is in the foreground there.
+    /// The foreground process group there.
     pub foreground: i32,
+}
+
+/// A terminal while a process leads it: both numbers are used again, and a process may go to another terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LedTerminal {
+    pub leader: Process,
+    device: u32,
 }
 
 /// Where a lineage ends.
@@ -45,7 +49,7 @@ pub enum LineageEnd {
     Gone,
 }
 
-/// A process and those above it, the nearest first.
+/// A process and its ancestors, nearest first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lineage {
     pub links: Vec<LineageProcess>,
@@ -53,7 +57,7 @@ pub struct Lineage {
 }
 
 impl Lineage {
-    /// The lineage of a process.
+    /// The ancestors of a process.
     pub fn of(pid: u32) -> Lineage {
         let mut links: Vec<LineageProcess> = Vec::new();
         let mut next = pid;
@@ -65,7 +69,7 @@ impl Lineage {
             let parent = link.parent;
             links.push(link);
             match parent {
-                // A parent outside of this namespace of processes is 0.
+                // A parent outside of this pid namespace is 0.
                 0 | 1 => return Lineage { links, end: LineageEnd::Top },
                 parent => next = parent,
             }
@@ -77,21 +81,21 @@ impl Lineage {
         Lineage { links: vec![], end: LineageEnd::Gone }
     }
 
-    /// The programs, from the outermost one down.
+    /// The programs, from the outermost down.
     pub fn names(&self) -> String {
         let names: Vec<&str> = self.links.iter().rev().map(|link| link.name.as_str()).collect();
         names.join(" > ")
     }
 
-    /// The same as a place to act from: a shell and the subshells in it are one.
+    /// The same as a place: a shell and its subshells are one.
     pub fn place(&self) -> String {
         let mut names: Vec<&str> = self.links.iter().rev().map(|link| link.name.as_str()).collect();
         names.dedup();
         names.join(" > ")
     }
 
-    /// The program that the caller belongs to: the nearest above it that is no mere wrapper, unless that is beyond the
-    /// shell of a terminal. What a person types there belongs to no program, nor does what a terminal's host starts.
+    /// The program that the caller belongs to: the nearest above it that is not just a wrapper, unless that is beyond
+    /// a terminal's shell. What a person types there belongs to no program, nor does what a terminal's host starts.
     pub fn program(&self) -> Option<&LineageProcess> {
         for (at, link) in self.links.iter().enumerate() {
             if at > 0 && !link.is_wrapper() {
@@ -104,12 +108,22 @@ impl Lineage {
         None
     }
 
-    /// Whether the process is the shell of the caller's terminal, what hosts terminals, or beyond: the person's own.
-    pub fn is_persons_own(&self, pid: u32) -> bool {
+    /// Whether the process is the shell of the caller's terminal, hosts terminals, or is beyond that: the person's
+    /// own.
+    pub(crate) fn is_persons_own(&self, pid: u32) -> bool {
         let is_shell = |link: &LineageProcess| link.leads_terminal() && link.is_wrapper();
         let first = self.links.iter().position(|link| is_shell(link) || is_host(link));
         let at = self.links.iter().position(|link| link.process.pid == pid);
         at.zip(first).is_some_and(|(at, first)| at >= first)
+    }
+
+    /// What leads the terminal that the caller is at.
+    pub fn terminal_leader(&self) -> Option<&LineageProcess> {
+        let caller = self.links.first()?;
+        let is_callers = |link: &&LineageProcess| {
+            link.leads_terminal() && (link.session, link.terminal) == (caller.session, caller.terminal)
+        };
+        self.links.iter().find(is_callers)
     }
 
     /// Those that were perhaps taken in by their parent after they had lost another.
@@ -118,14 +132,14 @@ impl Lineage {
         self.links.iter().zip(parents).filter_map(|(link, parent)| {
             let by_reaper = match parent {
                 Some(parent) => REAPERS.contains(&&*parent.name),
-                // The first process takes in everybody; outside of this namespace nobody is taken in.
+                // The first process adopts everybody; outside of this namespace nobody is adopted.
                 None => link.parent == 1,
             };
             by_reaper.then_some(link)
         })
     }
 
-    /// The processes among these that are in the lineage.
+    /// Those of the processes that are in the lineage.
     pub fn has(&self, process: Process) -> bool {
         self.links.iter().any(|link| link.process == process)
     }
@@ -136,9 +150,13 @@ impl LineageProcess {
         WRAPPERS.contains(&self.name.trim_start_matches('-'))
     }
 
-    /// Whether it leads the session of a terminal: usually the shell that a person types into.
-    pub fn leads_terminal(&self) -> bool {
+    /// Whether it leads a terminal's session: usually the shell that a person types into.
+    pub(crate) fn leads_terminal(&self) -> bool {
         self.terminal != 0 && self.session == self.process.pid
+    }
+
+    pub fn led_terminal(&self) -> LedTerminal {
+        LedTerminal { leader: self.process, device: self.terminal }
     }
 
     pub fn terminal_name(&self) -> Option<String> {
@@ -153,7 +171,7 @@ impl LineageProcess {
         }
     }
 
-    /// The number of its terminal, if a program made that.
+    /// The number of its terminal, if a program created that.
     pub fn pty(&self) -> Option<u32> {
         let (major, minor) = device(self.terminal);
         PTY_MAJORS.contains(&major).then(|| (major - PTY_MAJORS.start()) * 256 + minor)
@@ -168,14 +186,14 @@ fn device(number: u32) -> (u32, u32) {
 #[cfg(target_os = "linux")]
 pub fn link(pid: u32) -> Option<LineageProcess> {
     let stat = crate::processes::about(pid, "stat", u64::MAX)?;
-    // The name may hold anything, so the fields are counted from its closing parenthesis.
+    // The name may contain anything, so the fields are counted from its closing parenthesis.
     let (open, close) =
         (stat.iter().position(|byte| *byte == b'(')?, stat.iter().rposition(|byte| *byte == b')')?);
     let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
     let fields = std::str::from_utf8(stat.get(close + 2..)?).ok()?;
     let fields: Vec<&str> = fields.split(' ').collect();
     let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
-    // A process that has ended keeps its line until its parent looks: it acts no more.
+    // A zombie keeps its line until its parent reaps it, but does nothing any more.
     if matches!(fields.first(), Some(&"Z" | &"X")) {
         return None;
     }
@@ -260,6 +278,15 @@ mod tests {
         );
         assert_eq!(in_a_pane_of_its_own.program().map(|link| link.process.pid), Some(30));
         assert!(!in_a_pane_of_its_own.is_persons_own(30));
+    }
+
+    #[test]
+    fn a_terminal_is_led_by_what_opened_it() {
+        let leader = |lines: &str| lineage(lines).terminal_leader().map(|link| link.process.pid);
+        assert_eq!(leader("30 comity 20 s20 g30 t34817 f30\n20 bash 10 s20 g20 t34817 f30"), Some(20));
+        assert_eq!(leader("30 comity 20 s20 g30 t34818 f30\n20 bash 10 s20 g20 t34817 f30"), None);
+        assert_eq!(leader("30 comity 20 s25 g30 t34818 f30\n20 bash 10 s20 g20 t34817 f30"), None);
+        assert_eq!(leader("30 comity 20 s30 g30 t0 f0\n20 bash 10 s20 g20 t34817 f20"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! In which worktrees the work under a lock may be.
 //!
-//! A worktree that somebody asked Comity for is theirs alone. Whoever has one is expected to work there from then on, and
-//! whoever has none, where it took the lock.
+//! A worktree that somebody asked Comity for is its owner's alone. Whoever has one is expected to work there from
+//! then on; others, where they took the lock.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use comity_core::World;
 use comity_core::locks::Lock;
 use comity_git::WorktreeFilter;
 
-/// Where the holder may have written: nothing that it could have left is given to the next one.
+/// Where the holder may have written: nothing that it could have left there is given to the next one.
 pub(crate) fn may_be_in(world: &World, lock: &Lock) -> WorktreeFilter {
     let (_, mut others) = worktrees(world, lock);
     if let Some(root) = taken_in(lock) {
@@ -19,7 +19,7 @@ pub(crate) fn may_be_in(world: &World, lock: &Lock) -> WorktreeFilter {
     WorktreeFilter::AllBut(others)
 }
 
-/// Where what is found is the holder's: nobody else's work is put aside.
+/// Where work is certainly the holder's: nobody else's is put aside.
 pub(crate) fn is_in(world: &World, lock: &Lock) -> WorktreeFilter {
     let (mut own, others) = worktrees(world, lock);
     own.extend(taken_in(lock).filter(|root| !others.contains(root)));
@@ -34,13 +34,13 @@ fn taken_in(lock: &Lock) -> Option<PathBuf> {
     lock.wanted.worktree.as_deref().map(real)
 }
 
-/// Where a worktree really is, if it is there.
+/// The real path of a worktree, if it exists.
 pub(crate) fn real(root: &str) -> PathBuf {
     let root = Path::new(root);
     root.canonicalize().unwrap_or_else(|_| root.to_owned())
 }
 
-/// The worktrees that were the holder's when it took the lock, and those of others.
+/// The holder's worktrees when it took the lock, and those of others.
 fn worktrees(world: &World, lock: &Lock) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let who = lock.rescue.as_ref().map_or(lock.holder, |rescue| rescue.of);
     let (mut own, mut others) = (BTreeSet::new(), BTreeSet::new());

@@ -12,10 +12,10 @@ use crate::operations::mail::Next;
 use crate::search::MailIndex;
 use crate::tokens::Token;
 
-/// Agents that are remembered before those without mail are forgotten.
+/// Above this, agents without mail are forgotten.
 const REMEMBERED_MAX: usize = 1_000;
 
-/// How it is said that something waits.
+/// How notices of waiting mail begin.
 const MENTIONS: [&str; 3] =
     ["a control message waits for you", "a letter waits for you", "letters wait for you"];
 
@@ -24,7 +24,7 @@ pub fn is_mention(notice: &str) -> bool {
     MENTIONS.iter().any(|mention| notice.split(": ").next().is_some_and(|said| said.ends_with(mention)))
 }
 
-/// All of it. A restart forgets it, and nothing is lost by that.
+/// A restart forgets it, and nothing is lost by that.
 pub(crate) struct MailMemory {
     pub(crate) index: MailIndex,
     offers: Mutex<BTreeMap<Principal, (Token, Receipt)>>,
@@ -36,7 +36,7 @@ impl MailMemory {
         MailMemory { index: MailIndex::below(home), offers: Mutex::default(), mentioned: Mutex::default() }
     }
 
-    /// Remembers what a hook has offered to an agent; gives what only that hook can prove its delivery with.
+    /// Remembers what a hook has offered to an agent; returns what only that hook can prove its delivery with.
     pub(crate) fn put_hook_offer(&self, who: Principal, receipt: Receipt) -> Option<String> {
         let proof = Token::random().ok()?;
         let text = proof.reveal().to_owned();
@@ -56,7 +56,7 @@ impl MailMemory {
         offers.remove(&who).map(|(_, receipt)| (who, receipt))
     }
 
-    /// Says once that something new waits for an agent.
+    /// Mentions once that something new waits for an agent.
     pub(crate) fn mention(&self, world: &World, who: Principal) -> Option<String> {
         let mailbox = world.mail.of(who)?;
         let newest = mailbox.newest();

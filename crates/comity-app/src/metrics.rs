@@ -1,4 +1,4 @@
-//! What is counted, in the form that Prometheus reads.
+//! Counters, in Prometheus' format.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a call of the operation at this place in the catalog.
+    /// Counts a call of the operation at this position in the catalog.
     pub(crate) fn count_call(&self, place: usize) {
         if let Some(counter) = self.calls.get(place) {
             counter.fetch_add(1, Ordering::Relaxed);
@@ -44,12 +44,12 @@ impl Metrics {
         self.faults.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A client connected.
+    /// Counts a client that connected.
     pub fn count_connection(&self) {
         self.connections.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Everything, as text for a scraper.
+    /// All counters, as text for a scraper.
     pub fn render(&self, engine: &Engine) -> String {
         let mut text = String::new();
         let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {

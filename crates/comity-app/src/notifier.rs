@@ -1,4 +1,4 @@
-//! Shows on the desktop what is new in the human's inbox, if that is wanted: by the program `notify-send`.
+//! Shows on the desktop what is new in the human's inbox, if that is configured, with `notify-send`.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -16,14 +16,14 @@ use crate::operations::inbox::InboxEntry;
 use crate::reconciler::{self, Bell, NextLook};
 
 const PROGRAM: &str = "notify-send";
-/// Things that are shown one by one; of more at a time, only how many they are.
+/// Things that are shown one by one; if there are more, only their number is.
 const SHOWN_MAX: usize = 3;
 /// How long the program may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// After some were shown, later ones are held back for this long and shown together.
+/// After a notification, later ones are held back for this long and shown together.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Shows what is new from now on, until the engine stops; does nothing unless it is set.
+/// Shows what is new from now on, until the engine stops; does nothing unless configured.
 pub fn run(app: &Application) -> std::io::Result<()> {
     if !app.config().inbox.notify {
         return Ok(());
@@ -45,7 +45,7 @@ pub fn run(app: &Application) -> std::io::Result<()> {
     reconciler::run(&engine, "notifier", Bell::new(), version, look).map(drop)
 }
 
-/// Differs if something else waits for the human.
+/// Changes when something else waits for the human.
 fn version(world: &World) -> u64 {
     let mut hasher = DefaultHasher::new();
     for item in inbox::waiting_for(world, Principal::Human) {
@@ -59,7 +59,7 @@ fn version(world: &World) -> u64 {
 
 /// What waits at a moment.
 struct InboxNews {
-    /// In words, by what nothing else has in common with it.
+    /// In words, by what identifies each.
     things: BTreeMap<(&'static str, String, Timestamp), String>,
     /// Letters and answers, and the words for them.
     mail: (usize, String),
@@ -79,7 +79,7 @@ impl InboxNews {
         news
     }
 
-    /// What was not there before, in words. That some letters were read is no news.
+    /// What is new since `before`, in words. That some letters were read is no news.
     fn since(&self, before: &InboxNews) -> Vec<String> {
         let is_new =
             |(name, _): &(&(&'static str, String, Timestamp), &String)| !before.things.contains_key(*name);
@@ -88,10 +88,11 @@ impl InboxNews {
     }
 }
 
-/// Shows it; a desktop that does not answer is not waited for long.
+/// Does not wait long for a desktop that does not answer.
 fn show(what: &str) {
     let plain = what.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let child = Command::new(PROGRAM)
+    let Some(program) = comity_git::find_program(PROGRAM) else { return };
+    let child = Command::new(program)
         .args(["--app-name=Comity", "--", "Comity", &plain])
         .stdin(Stdio::null())
         .stdout(Stdio::null())

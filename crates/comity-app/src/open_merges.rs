@@ -1,4 +1,4 @@
-//! Merges that somebody has to go on with: made and not taken into their branch yet, or kept back by a conflict.
+//! Merges that somebody has to continue: made and not taken into their branch yet, or stopped by a conflict.
 //!
 //! Conflicts are in the world. Which merges wait is git's, so that is looked up and remembered.
 
@@ -14,7 +14,7 @@ use comity_git::worktree::MERGED;
 use crate::application::Application;
 use crate::operations::worktrees::WaitingMerge;
 
-/// Projects that are remembered; the others are looked at when somebody asks there.
+/// Cached projects; others are looked at when somebody asks there.
 const PROJECTS_MAX: usize = 256;
 /// The merges that are open, by project.
 #[derive(Default)]
@@ -28,7 +28,7 @@ struct ProjectMerges {
 /// A merge that waits for somebody.
 pub(crate) struct OpenMerge {
     pub(crate) project: ProjectId,
-    /// What it is called in the inbox.
+    /// Its name in the inbox.
     pub(crate) entry: String,
     pub(crate) what: String,
     pub(crate) since_ms: i64,
@@ -62,7 +62,7 @@ impl OpenMerges {
         projects.get(&project).is_some_and(|merges| !merges.waiting.is_empty())
     }
 
-    /// Those that wait for somebody: a conflict for whoever has the worktree, and what is to be taken for the human.
+    /// Those that wait for somebody: a conflict for the worktree's owner, and what is to be taken for the human.
     pub(crate) fn of(&self, who: Principal, world: &World) -> Vec<OpenMerge> {
         let projects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let waits = |project: ProjectId, target: &str| {
@@ -113,16 +113,16 @@ fn in_conflict(worktree: &Worktree, conflict: &MergeConflict, has_waiting: bool)
     }
 }
 
-/// Who goes on with a worktree: the human does for whoever has ended.
+/// Who continues with a worktree: the human does for an agent that has ended.
 fn owner(world: &World, worktree: &Worktree) -> Principal {
     let lives = |agent| world.agents.living(agent).is_ok();
     if worktree.owner.agent().is_some_and(lives) { worktree.owner } else { Principal::Human }
 }
 
 impl Application {
-    /// Looks which merges wait in a repository. What cannot be found out is not worth an error.
+    /// Finds out which merges wait in a repository. If that fails, it is not worth an error.
     pub(crate) fn waiting_merges(&self, project: ProjectId, common_dir: &Path) -> Vec<WaitingMerge> {
-        // To look makes no directories.
+        // Looking creates no directories.
         if !self.trees().has_any(self.config(), common_dir) {
             return vec![];
         }

@@ -8,19 +8,19 @@ use comity_core::agents::Process;
 use comity_core::mail::Receipt;
 use comity_core::people::{Asker, Origin, PersonRefusal, Proof};
 use comity_core::{Key, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
+pub(crate) use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+pub(crate) use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::application::Application;
+pub(crate) use crate::application::Application;
 use crate::identity::{Identity, IdentityDoubt, WayIn};
 use crate::lineage::Lineage;
 pub use crate::plan::Plan;
 use crate::time_zone::ZoneName;
 use crate::wording::Wording;
 
-/// A part of the list of all commands, by what people want to do.
+/// A section of the command list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HelpSection {
     GoingOn,
@@ -35,7 +35,6 @@ pub enum HelpSection {
 }
 
 impl HelpSection {
-    /// In the order in which people read them.
     pub const ALL: [HelpSection; 9] = [
         HelpSection::GoingOn,
         HelpSection::Files,
@@ -48,7 +47,6 @@ impl HelpSection {
         HelpSection::Setup,
     ];
 
-    /// As the list has it above the commands.
     pub fn title(self) -> &'static str {
         match self {
             HelpSection::GoingOn => "What is going on",
@@ -64,10 +62,10 @@ impl HelpSection {
     }
 }
 
-/// What an operation does to the world.
+/// Whether an operation changes something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Nothing; it only looks.
+    /// It only looks.
     Reads,
     /// It changes something that can be changed back.
     Changes,
@@ -77,7 +75,7 @@ pub enum Effect {
     Removes,
 }
 
-/// How long an operation may take before it is answered or handed to the engine.
+/// How long an operation may take before it is answered or passed to the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
     /// Microseconds: it looks at memory, and at most at a file or two.
@@ -91,7 +89,7 @@ pub enum Pace {
 pub enum Audience {
     /// Agents, and so everybody; these are in the default list of MCP tools.
     Agents,
-    /// Agents that browse: these are in the list of MCP tools where a browser is asked for.
+    /// Agents that browse: these are in the list of MCP tools if a browser is asked for.
     Browsing,
     /// People, and agents that ask for more tools.
     People,
@@ -109,19 +107,21 @@ pub enum AtTerminal {
     ReadsPages,
     /// Without a server it leaves what was given in a file.
     LeavesInFile,
-    /// It asks for the passphrase that is set.
     AsksPassphrase,
-    /// It asks for a new passphrase, twice.
     AsksNewPassphrase,
-    /// It becomes the terminal of what it names.
+    /// It attaches to a terminal.
     Attaches,
+    /// It can go on showing what is written.
+    FollowsOutput,
+    /// It tells which terminal it is.
+    TellsTerminal,
 }
 
-/// Where REST offers an operation.
+/// The REST route of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     pub method: &'static str,
-    /// Below the server's address; `{name}` is a field of the input.
+    /// `{name}` is a field of the input.
     pub path: &'static str,
 }
 
@@ -133,7 +133,7 @@ pub struct Caller {
     pub origin: Option<Arc<Origin>>,
     /// What is missing, if it is nobody.
     pub doubt: Option<IdentityDoubt>,
-    /// The directory that relative paths are meant from.
+    /// The directory that paths are relative to.
     pub cwd: Option<PathBuf>,
     /// The time zone that it reads and writes times in; the server's if it does not say.
     pub zone: Option<ZoneName>,
@@ -141,7 +141,7 @@ pub struct Caller {
     pub lineage: Option<Arc<Lineage>>,
     /// The idempotency key of the call; [`Application::call`] sets it.
     pub key: Option<Key>,
-    /// What the caller gave as the key: nobody else knows it, and it is stored nowhere.
+    /// The key as the caller gave it: nobody else knows it, and it is not stored.
     pub given_key: Option<Arc<str>>,
 }
 
@@ -156,15 +156,16 @@ pub enum Failure {
 #[derive(Clone, Debug)]
 pub struct Rendered {
     pub json: String,
-    /// In words, if that was asked for.
+    /// If text was asked for.
     pub text: Option<String>,
     /// The offer in it that the door acknowledges once it has reached the caller.
     pub receipt: Option<Receipt>,
 }
 
-/// One thing that can be asked of Comity, through every door. What is not its logic is in the table of its feature.
+/// One thing that can be asked of Comity, through every door. Everything but its logic is in the table of its
+/// feature.
 pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
-    /// What it answers; in words by its `Display`.
+    /// Its answer; as text by its `Display`.
     type Output: Serialize + JsonSchema + Display + 'static;
 
     /// The offer in an output that has to be acknowledged once it has arrived.
@@ -183,12 +184,12 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    /// Something broke, in words.
+    /// A fault, in words.
     pub fn fault(problem: impl Display) -> Failure {
         Failure::Fault(problem.to_string())
     }
 
-    /// The error as a door shows it to programs: `{"code", "message", "hint", ...}`.
+    /// The error for programs: `{"code", "message", "hint", ...}`.
     pub fn to_json(&self, wording: Wording) -> String {
         let value = match self {
             Failure::Refused(refusal) => {
@@ -211,7 +212,7 @@ impl Failure {
         value.to_string()
     }
 
-    /// The error in words, with the next step.
+    /// The error as text, with the next step.
     pub fn to_text(&self, wording: Wording) -> String {
         match self {
             Failure::Refused(refusal) => {
@@ -224,17 +225,17 @@ impl Failure {
 }
 
 impl Caller {
-    /// The person at the socket, somewhere.
+    /// The person at the socket.
     pub fn human(cwd: impl Into<PathBuf>) -> Caller {
         Caller::new(Principal::Human, Some(cwd.into()))
     }
 
-    /// Somebody, somewhere.
+    /// A caller in a directory.
     pub fn new(who: Principal, cwd: Option<PathBuf>) -> Caller {
         Caller { who, origin: None, doubt: None, cwd, zone: None, lineage: None, key: None, given_key: None }
     }
 
-    /// Whoever was identified, somewhere.
+    /// A caller that was identified, in a directory.
     pub fn identified(identity: Identity, cwd: Option<PathBuf>) -> Caller {
         let Identity { who, origin, doubt } = identity;
         Caller { origin, doubt, ..Caller::new(who, cwd) }
@@ -245,12 +246,11 @@ impl Caller {
         self.lineage.as_ref()?.links.first().map(|link| link.process)
     }
 
-    /// Who asks the rules, and how that is known.
     pub fn asker(&self) -> Asker {
         Asker { who: self.who, origin: self.origin.clone() }
     }
 
-    /// Refuses whoever acts in the human's name without being present, for acts that are no ask of the rules.
+    /// Refuses persons who are not present, for acts that are not asks of the rules.
     pub fn check_presence(&self, act: &'static str) -> Result<(), Refusal> {
         match self.origin.as_ref().map(|origin| &origin.proof) {
             Some(Proof::Lineage { lacks }) if self.who == Principal::Human => {
@@ -261,11 +261,11 @@ impl Caller {
     }
 
     /// How it becomes known, if it is nobody.
-    pub fn way_in(&self) -> Option<WayIn> {
+    pub(crate) fn way_in(&self) -> Option<WayIn> {
         self.doubt.as_ref()?.way_in
     }
 
-    /// Why nothing is proven, for whoever is nobody.
+    /// The refusal if nothing is proven.
     pub fn unproven(&self) -> Refusal {
         let why = self.doubt.as_ref().map_or("nothing proves who you are", |doubt| &*doubt.why);
         Refusal::Person(PersonRefusal::Unproven { why: why.into() })

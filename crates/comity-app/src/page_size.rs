@@ -1,4 +1,4 @@
-//! How many bytes something takes as JSON, without making it.
+//! How many bytes something takes as JSON, without producing it.
 
 use std::io;
 
@@ -11,16 +11,16 @@ use serde::Serialize;
 /// What a record of the frequent kinds takes at most, roughly.
 const SMALL: usize = 1_024;
 
-/// The bytes of a value as JSON.
+/// The size of a value as JSON.
 pub fn of(value: &impl Serialize) -> usize {
     let mut count = Count(0);
-    // What cannot be written takes no room.
+    // What cannot be serialized takes no room.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
 
-/// The bytes of a record, roughly: those that come with every command are not looked at.
-pub fn of_record(record: &Record) -> usize {
+/// The size of a record, roughly: the kinds that come with every command are not measured.
+pub(crate) fn of_record(record: &Record) -> usize {
     match &record.event {
         Event::Lock(LockEvent::Acquired { .. })
         | Event::Lock(LockEvent::Renewed { .. })
@@ -40,7 +40,6 @@ pub struct PageSize {
 }
 
 impl PageSize {
-    /// The room in an empty page.
     pub fn room(self) -> PageBudget {
         PageBudget { left: self, is_empty: true }
     }

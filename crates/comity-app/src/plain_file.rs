@@ -1,4 +1,4 @@
-//! Reading files that others can put something else in the place of: nobody waits for a pipe, and a device has no end.
+//! Reads files that others can replace: a pipe must not block, and a device has no end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -7,16 +7,16 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Bytes of settings and other small files; larger ones are not read.
+/// Larger settings and other small files are not read.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Opens a file to read it, if it is one.
+/// Opens a file for reading, if it is a regular one.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     checked(OpenOptions::new().read(true).custom_flags(flags).open(path)?)
 }
 
-/// The open file, if it is one; it has to be opened without waiting.
+/// The open file, if it is a regular one; it has to be opened without blocking.
 pub(crate) fn checked(file: File) -> io::Result<File> {
     let kind = file.metadata()?.file_type();
     match () {
@@ -36,7 +36,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads a small file of text.
+/// Reads a small text file.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8");
     String::from_utf8(read(path)?).map_err(not_text)

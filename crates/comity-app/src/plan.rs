@@ -1,4 +1,4 @@
-//! How an operation goes on after its first look at the world.
+//! How an operation continues after its first look at the world.
 
 use comity_core::{Ask, Event, Principal, Refusal, Timestamp, World};
 use serde_json::Value;
@@ -7,21 +7,21 @@ use crate::application::Application;
 use crate::engine::When;
 use crate::operation::Failure;
 
-/// How an operation goes on.
+/// How an operation continues after its first look at the world.
 pub enum Plan<Output> {
     Answer(Output),
-    /// Another operation does it; what that says is the answer.
+    /// Another operation does it; its answer is the answer.
     Instead {
         operation: &'static str,
         input: Value,
     },
-    /// The engine is asked, and what it says makes the answer.
+    /// The engine is asked, and the answer is made from its events.
     Change(Change<Output>),
 }
 
-/// Asks for the engine.
+/// Asks for the engine, and how to make the answer.
 pub struct Change<Output> {
-    /// In order; a refusal ends them, and the events of the last one make the answer.
+    /// In order; a refusal ends them, and the last one's events make the answer.
     pub(crate) asks: Vec<Ask>,
     /// Whose they are, if not the caller's.
     pub(crate) on_behalf_of: Option<Principal>,
@@ -32,14 +32,13 @@ pub struct Change<Output> {
 pub(crate) enum Finish<Output> {
     /// Within the batch, so that the world is as the events left it.
     InBatch(FromAnswer<Output>),
-    /// On a worker's thread, for it may take long.
+    /// On a worker's thread, because it may take long.
     OnWorker(FromEvents<Output>),
 }
 
 type FromAnswer<Output> = Box<dyn FnOnce(Result<Changed<'_>, Refusal>) -> Result<Output, Failure> + Send>;
 type FromEvents<Output> = Box<dyn FnOnce(&Application, &[Event]) -> Result<Output, Failure> + Send>;
 
-/// What the asks led to.
 pub(crate) struct Changed<'a> {
     pub(crate) events: &'a [Event],
     pub(crate) world: &'a World,
@@ -71,7 +70,7 @@ impl<Output: 'static> Plan<Output> {
     }
 
     /// The same, but making the answer may take long.
-    pub fn change_then(
+    pub(crate) fn change_then(
         asks: Vec<Ask>,
         go_on: impl FnOnce(&Application, &[Event]) -> Result<Output, Failure> + Send + 'static,
     ) -> Plan<Output> {
@@ -97,7 +96,6 @@ impl<Output: 'static> Plan<Output> {
         }
     }
 
-    /// Turns the output into something else once it is there.
     pub(crate) fn map<To: 'static>(
         self,
         turn: impl FnOnce(Output) -> Result<To, Failure> + Send + 'static,

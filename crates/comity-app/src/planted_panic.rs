@@ -1,7 +1,7 @@
-//! Ends on purpose, for tests of what a bug leaves behind. A release build has none of it.
+//! Crashes on purpose, for tests of what a bug leaves behind; not in release builds.
 //!
-//! `COMITY_PANIC` names a file. A line of it names a place: whoever comes by next panics there, and the line goes, unless
-//! it says `always`. It may say how to end instead: `abort`, or a signal, `segv` or `kill`.
+//! `COMITY_PANIC` names a file. A line of it names a place: whoever comes by next panics there, and the line is
+//! removed, unless it says `always`. It may say how to end instead: `abort`, or a signal, `segv` or `kill`.
 
 /// Panics here if a test wants it.
 #[cfg(debug_assertions)]
@@ -34,7 +34,7 @@ pub fn panic_at(place: &str) {
 #[cfg(debug_assertions)]
 fn end_by(signal: rustix::process::Signal) -> ! {
     loop {
-        // The first one may be caught, by whoever looks for stacks that are full.
+        // A panic may be caught, by code that looks for exhausted stacks.
         let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
     }
 }

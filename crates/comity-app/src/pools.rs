@@ -1,4 +1,4 @@
-//! The pools of the settings: checked, and given to the world.
+//! The configured pools: checked, and passed to the world.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::catalog::words_below;
 use crate::config::{Config, PoolConfig, ProjectConfig};
 use crate::operation::Caller;
 
-/// A command that is no operation; the others below `comity lease` are in the catalog.
+/// A command that is not an operation; the others below `comity lease` are in the catalog.
 const RUN: &str = "run";
 
-/// Says what is wrong with the pools of the settings.
+/// Reports errors in the configured pools.
 pub fn check(pools: &BTreeMap<String, PoolConfig>) -> Result<(), String> {
     // One more is the browser's.
     if pools.len() >= POOLS_MAX {
@@ -46,7 +46,8 @@ pub fn check(pools: &BTreeMap<String, PoolConfig>) -> Result<(), String> {
     Ok(())
 }
 
-/// What makes the world's pools those of the settings, and the browser's one. What is held of a pool that is there no more lasts until it is freed.
+/// Makes the world's pools those of the settings, and the browser's one. What is held of a removed pool lasts until
+/// it is freed.
 pub fn configure(world: &World, config: &Config) -> Vec<Ask> {
     let (kind, pools) = (PoolKind::Lease, wanted(world, config, None));
     let is_gone = |pool: &&Pool| pool.kind == kind && !pools.contains_key(&*pool.name);
@@ -59,8 +60,8 @@ pub fn configure(world: &World, config: &Config) -> Vec<Ask> {
         .collect()
 }
 
-/// The pools of the person's settings, and of all projects. Where several projects name one, they share it, and the smallest
-/// number counts.
+/// The pools of the person's settings, and of all projects. Projects that name the same pool share it, and the
+/// smallest capacity counts.
 fn wanted(world: &World, config: &Config, besides: Option<&ProjectConfig>) -> BTreeMap<String, usize> {
     let tops = world.projects.values().filter_map(|project| project.top());
     let projects: Vec<ProjectConfig> =
@@ -77,7 +78,7 @@ fn wanted(world: &World, config: &Config, besides: Option<&ProjectConfig>) -> BT
     all
 }
 
-/// Takes up the pools of the project that somebody is in, as they are in its file now.
+/// Updates the pools of the caller's project from its file.
 pub(crate) fn take_up(app: &Application, caller: &Caller) {
     let Ok(place) = app.projects().place(caller) else { return };
     let Ok(project) = place.settings() else { return };

@@ -1,4 +1,4 @@
-//! Processes, as the kernel knows them: identity that survives the reuse of numbers.
+//! Processes, as the kernel knows them, with an identity that survives the reuse of pids.
 
 use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,29 +8,31 @@ use comity_core::agents::{Process, Since};
 
 use crate::lineage::{Lineage, LineageProcess, link};
 
-/// Begins the group of processes that are in the session of the first process.
+/// Prefix of the group of processes in the first process's session.
 pub const FIRST_SESSION: &str = "1:";
 
-/// How a process is marked; the number is its limit on file locks. Limits only fall: an agent's process stays one.
+/// How a process is marked; the number is its limit on file locks. Limits only fall, so an agent's process stays
+/// marked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ProcessMark {
     Agent = 0x434f_4d48,
-    /// It presented an agent's token, as a script does that works with several agents.
+    /// It presented an agent's token, as a script that works with several agents does.
     TokenUser = 0x434f_4d49,
 }
 
-/// How often new processes are looked for below one that is marked.
+/// How often new processes are looked for below a marked one.
 #[cfg(target_os = "linux")]
 const MARK_ROUNDS: usize = 3;
-/// Processes below an agent's that are marked one by one; those they start inherit it.
+/// Processes below an agent's that are marked one by one; those that they start inherit it.
 #[cfg(target_os = "linux")]
 const MARKED_MAX: usize = 10_000;
-/// Bytes of a file about a process, as a guess: the kernel does not say, and reading it in small pieces takes longer.
+/// A guess at the size of a file about a process: the kernel does not say, and reading it in small pieces takes
+/// longer.
 const ABOUT_BYTES: usize = 2_048;
-/// What the kernel counts the starts of processes in, for whoever looks from outside.
+/// The unit in which the kernel reports start times.
 const MILLIS_PER_TICK: u64 = 10;
 
-/// What the kernel has in one of its files about a process, up to so many bytes.
+/// The contents of one of the kernel's files about a process, up to a limit.
 pub(crate) fn about(pid: u32, file: &str, at_most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(ABOUT_BYTES);
     let file = std::fs::File::open(format!("/proc/{pid}/{file}")).ok()?;
@@ -38,35 +40,36 @@ pub(crate) fn about(pid: u32, file: &str, at_most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The process with this number, if it is there.
+/// The process with this pid, if it exists.
 pub fn identify(pid: u32) -> Option<Process> {
     link(pid).map(|link| link.process)
 }
 
-/// Whether this very process is still there.
+/// Whether this process, and not another with its pid, is alive.
 pub fn is_alive(process: Process) -> bool {
     identify(process.pid) == Some(process)
 }
 
-/// The run of this machine, where the system tells: another one after each boot.
+/// The machine's boot id, if the system has one.
 pub fn boot() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
 
-/// How long the machine has run, where the system tells.
+/// The machine's uptime, if the system tells.
 pub fn uptime() -> Option<Millis> {
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let seconds: f64 = uptime.split(' ').next()?.parse().ok()?;
     Some(Millis((seconds * 1_000.0) as u64))
 }
 
-/// How long the machine has run, in the ticks in which the kernel counts starts.
+/// The machine's uptime, in the ticks of process start times.
 pub fn ticks_now() -> Option<u64> {
     uptime().map(|uptime| uptime.0 / MILLIS_PER_TICK)
 }
 
-/// Since when, and where, processes may be those of an agent: its own process tells, else whoever lets it join.
+/// Since when, and in which group, processes may be an agent's: from its own process, otherwise from whoever lets it
+/// join.
 pub fn since(process: Option<Process>, caller: Option<&Lineage>) -> Option<Since> {
     let line = process.and_then(|process| link(process.pid)).filter(|link| Some(link.process) == process);
     match line.as_ref().or_else(|| caller?.links.first()) {
@@ -75,29 +78,28 @@ pub fn since(process: Option<Process>, caller: Option<&Lineage>) -> Option<Since
     }
 }
 
-/// What a process shares with all that it starts, whatever parents are lost: its control group, and whether it is in the
-/// session of the first process.
+/// What a process shares with everything that it starts, even orphans: its control group, and whether it is in the
+/// first process's session.
 pub fn group(link: &LineageProcess) -> Option<String> {
     let groups = control_group(link.process.pid)?;
     let hash = blake3::hash(groups.as_bytes()).to_hex();
     Some(format!("{}{}", if link.session == 1 { FIRST_SESSION } else { "" }, &hash[..16]))
 }
 
-/// The control group of a process, as the system writes it.
-pub fn control_group(pid: u32) -> Option<String> {
+/// As the system writes it.
+pub(crate) fn control_group(pid: u32) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()
 }
 
-/// How often this server has marked processes.
 static MARKINGS: AtomicU64 = AtomicU64::new(0);
 
-/// How often this server has marked processes: whoever looked at a process then need not look again until it is more.
+/// How often this server has marked processes: until it grows, a process that was checked need not be checked again.
 pub fn markings() -> u64 {
     MARKINGS.load(Ordering::Acquire)
 }
 
-/// Marks a process and all below it as an agent's. The mark is the hard limit on file locks, of which the kernel makes no
-/// use: whatever a process starts inherits it, whichever parents are lost or chosen, and none but root takes it off.
+/// Marks a process and everything below it as an agent's. The mark is the hard limit on file locks, which the kernel
+/// ignores: children inherit it, even orphans, and only root can remove it.
 #[cfg(target_os = "linux")]
 pub fn mark(process: Process, mark: ProcessMark) {
     mark_all(process, mark);
@@ -108,7 +110,7 @@ pub fn mark(process: Process, mark: ProcessMark) {
 fn mark_all(process: Process, mark: ProcessMark) {
     let mut marked = Vec::new();
     let mut waiting = vec![process.pid];
-    // A process that starts while this looks is found in the next round, or has inherited the mark.
+    // A process that starts meanwhile is found in the next round, or has inherited the mark.
     for _ in 0..MARK_ROUNDS {
         while let Some(pid) = waiting.pop() {
             let is_meant = pid != process.pid || is_alive(process);
@@ -137,7 +139,6 @@ pub fn mark_one(pid: u32, mark: ProcessMark) {
     let _ = Pid::from_raw(pid as i32).map(|pid| prlimit(Some(pid), Resource::Locks, limit));
 }
 
-/// The hard limit on file locks of a process, if it has one.
 #[cfg(target_os = "linux")]
 fn limit_of(pid: u32) -> Option<u64> {
     let limits = about(pid, "limits", u64::MAX).unwrap_or_default();
@@ -146,16 +147,15 @@ fn limit_of(pid: u32) -> Option<u64> {
     hard?.parse().ok()
 }
 
-/// The mark that a process carries.
 #[cfg(target_os = "linux")]
-pub fn mark_of(pid: u32) -> Option<ProcessMark> {
+pub(crate) fn mark_of(pid: u32) -> Option<ProcessMark> {
     let hard = limit_of(pid)?;
     [ProcessMark::Agent, ProcessMark::TokenUser].into_iter().find(|mark| hard <= *mark as u64)
 }
 
-/// The limit that counts as a mark though nobody here has set it: a mark below could not be told from it.
+/// A limit that looks like a mark though nobody here has set it: a mark below could not be told from it.
 #[cfg(target_os = "linux")]
-pub fn limit_like_a_mark(pid: u32) -> Option<u64> {
+pub(crate) fn limit_like_a_mark(pid: u32) -> Option<u64> {
     limit_of(pid).filter(|hard| *hard < ProcessMark::Agent as u64)
 }
 
@@ -175,13 +175,13 @@ pub fn mark_one(_: u32, _: ProcessMark) {}
 
 /// Elsewhere there are no marks.
 #[cfg(not(target_os = "linux"))]
-pub fn mark_of(_: u32) -> Option<ProcessMark> {
+pub(crate) fn mark_of(_: u32) -> Option<ProcessMark> {
     None
 }
 
 /// Elsewhere there are no marks.
 #[cfg(not(target_os = "linux"))]
-pub fn limit_like_a_mark(_: u32) -> Option<u64> {
+pub(crate) fn limit_like_a_mark(_: u32) -> Option<u64> {
     None
 }
 

@@ -14,9 +14,9 @@ use comity_git::Repository;
 use crate::config::ProjectConfig;
 use crate::operation::{Caller, Failure};
 
-/// Directories that are remembered.
+/// Remembered directories.
 const DIRECTORIES_MAX: usize = 1_024;
-/// How long what was found about a directory is taken for true without another look.
+/// How long a directory's project is trusted without another look.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// Repositories by the directory they were found from.
@@ -32,7 +32,7 @@ struct CachedProject {
     looked: Instant,
 }
 
-/// A place from which paths are meant.
+/// Where paths are relative to.
 #[derive(Clone, Debug)]
 pub struct PathBase {
     repository: Arc<Repository>,
@@ -41,7 +41,7 @@ pub struct PathBase {
 }
 
 impl Projects {
-    /// The place that the caller is in.
+    /// The repository that the caller is in.
     pub fn place(&self, caller: &Caller) -> Result<PathBase, Failure> {
         let Some(cwd) = caller.cwd.as_deref().filter(|cwd| cwd.is_absolute()) else {
             return Err(Refusal::bad_input(
@@ -53,7 +53,8 @@ impl Projects {
         self.at(cwd)
     }
 
-    /// The place that these paths are meant from: where the caller is, or, for whole paths elsewhere, their own repository.
+    /// What these paths are relative to: the caller's directory, or for absolute paths elsewhere, their own
+    /// repository.
     pub fn place_of(&self, caller: &Caller, paths: &[String]) -> Result<PathBase, Failure> {
         let own = self.place(caller);
         let Some(first) = paths.first().filter(|path| path.starts_with('/')) else { return own };
@@ -64,13 +65,13 @@ impl Projects {
         existing.and_then(|dir| self.at(dir).ok()).map_or(own, Ok)
     }
 
-    /// The project that lists are about: the one that the caller is in, unless all are asked for.
+    /// The project that lists are about: the caller's, unless all are asked for.
     pub(crate) fn scope(&self, caller: &Caller, all: bool) -> Option<ProjectId> {
         let place = (!all).then(|| self.place(caller).ok()).flatten()?;
         Some(place.project())
     }
 
-    /// The place that a directory is.
+    /// The repository of a directory.
     pub fn at(&self, cwd: &Path) -> Result<PathBase, Failure> {
         let mut known = self.known();
         if let Some(found) = known.get(cwd).filter(|found| found.looked.elapsed() < FRESH) {
@@ -96,7 +97,7 @@ impl Projects {
     }
 }
 
-/// What a list is about, in words: `in repo`, or nothing for all projects.
+/// What a list is about, in words: `in repo`; `None` for all projects.
 pub(crate) fn in_project(world: &World, scope: Option<ProjectId>) -> Option<String> {
     Some(world.projects.get(&scope?)?.name().to_owned())
 }
@@ -136,7 +137,7 @@ impl PathBase {
         &self.repository
     }
 
-    /// The root of the worktree, if it can be written down.
+    /// The worktree's root, if it is valid text.
     pub fn root(&self) -> Option<Box<str>> {
         self.repository.root().to_str().map(Into::into)
     }
@@ -146,13 +147,12 @@ impl PathBase {
         self.repository.resolve_file(&self.cwd, path)
     }
 
-    /// What somebody's words mean here.
+    /// What a path or glob means here.
     pub fn resolve(&self, path: &str) -> Result<PathPattern, Refusal> {
         self.repository.resolve(&self.cwd, path)
     }
 
-    /// What several words mean here, each of them one path.
-    pub fn resolve_all(&self, paths: &[String]) -> Result<Vec<PathPattern>, Refusal> {
+    pub(crate) fn resolve_all(&self, paths: &[String]) -> Result<Vec<PathPattern>, Refusal> {
         paths.iter().map(|path| self.refuse_list(path).and_then(|()| self.resolve(path))).collect()
     }
 
@@ -189,7 +189,7 @@ impl PathBase {
         ))
     }
 
-    /// The path, if nothing is there: up to the first wildcard, for a glob.
+    /// The path, if nothing is there; for a glob, the part before the first wildcard.
     pub fn missing(&self, pattern: &PathPattern) -> Option<String> {
         let is_there = |alternative: &Alternative| {
             let path: PathBuf = alternative.prefix().collect();
@@ -198,13 +198,12 @@ impl PathBase {
         (!pattern.alternatives().iter().any(is_there)).then(|| pattern.readable())
     }
 
-    /// The project's own settings.
     pub fn settings(&self) -> Result<&ProjectConfig, Refusal> {
         let refuse = |problem: &String| Refusal::bad_input(problem, "fix comity.toml");
         (*self.settings).as_ref().map_err(refuse)
     }
 
-    /// The ask that makes the project known, if it is not.
+    /// The ask that introduces the project, if it is new.
     pub fn introduce(&self, world: &World) -> Option<Ask> {
         let project = self.project();
         if world.projects.contains_key(&project) {

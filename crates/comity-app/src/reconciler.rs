@@ -1,5 +1,5 @@
 //! Threads that keep something true: they sleep until the world has changed in a way that matters to them, somebody
-//! rings, or a time has come that they set themselves.
+//! rings, or a time has come that they set.
 
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) enum NextLook {
 }
 
 impl Bell {
-    /// A bell, and what hears it.
+    /// A bell, and its receiver.
     pub(crate) fn new() -> (Bell, Receiver<()>) {
         let (bell, heard) = sync_channel(1);
         (Bell(bell), heard)
@@ -49,7 +49,7 @@ impl From<Option<Instant>> for NextLook {
     }
 }
 
-/// Runs a reconciler on a thread of this name; see [`run_here`].
+/// Runs a reconciler on a thread with this name; see [`run_here`].
 pub(crate) fn run(
     engine: &Engine,
     name: &str,
@@ -61,8 +61,8 @@ pub(crate) fn run(
     std::thread::Builder::new().name(name.into()).spawn(move || run_here(&engine, bell, version, reconcile))
 }
 
-/// Runs `reconcile` at once, and then whenever `version` of the world is another one than before, the bell rings or its
-/// time has come, until the engine stops. `version` is asked after every batch, so it has to be quick.
+/// Runs `reconcile` at once, and then whenever `version` of the world has changed, the bell rings or its time has
+/// come, until the engine stops. `version` is called after every batch, so it has to be quick.
 pub(crate) fn run_here(
     engine: &Engine,
     (bell, heard): (Bell, Receiver<()>),
@@ -82,7 +82,7 @@ pub(crate) fn run_here(
     }
 }
 
-/// A waker that acts when `version` of the world is another one than before, and when the engine stops.
+/// A waker that acts when `version` of the world has changed, and when the engine stops.
 pub fn on_change(
     engine: &Engine,
     version: impl Fn(&World) -> u64 + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Lets a worktree go, if it is proven that no work is in it.
+//! Removes a worktree, if it is proven to hold no work.
 
 use std::path::Path;
 use std::sync::PoisonError;
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use comity_core::redact::redact;
 use comity_core::worktrees::{Worktree, WorktreeAsk};
 use comity_core::{Ask, Key, Principal, Refusal, World};
-use comity_git::worktree::{Driver, InnerPath, KeepReason, RemovalRules, Why, WorktreeHook};
+use comity_git::worktree::{Driver, InnerPath, KeepCause, KeepReason, RemovalRules, WorktreeHook};
 
 use crate::application::Application;
 use crate::catalog::next_call;
@@ -18,18 +18,19 @@ use crate::operations::worktrees::WorktreeRestore;
 use crate::planted_panic::panic_at;
 use crate::worktree_drivers;
 
-/// What became of a worktree that was to go.
+/// What became of a worktree that was to be removed.
 pub(crate) enum RemovalOutcome {
-    /// It is in the trash by this name; one that a program of the user's has removed has none.
+    /// It is in the trash under this name; one that the user's program has removed has none.
     Gone { id: Option<String> },
     /// It stays, for these reasons.
     Kept(Vec<KeepReason>),
 }
 
-/// Proves that no work is in a worktree and puts it into the trash, or says what is in it.
+/// Proves that a worktree holds no work and moves it to the trash, or says what is in it.
 ///
-/// One at a time does it in a project: who comes second finds what the first has done. A call that asks for it gives its key.
-/// Before anything is moved it is written down that it goes: the next server settles what this one does not live to write.
+/// In each project only one runs at a time: the second finds what the first has done. A call that asks for it gives
+/// its key. Before anything is moved, this is recorded: the next server settles what this one does not live to
+/// record.
 pub(crate) fn settle(
     app: &Application,
     by: Principal,
@@ -49,7 +50,7 @@ pub(crate) fn settle(
         }
         .into());
     }
-    // What cannot be taken back is told by the proof, or with what crashes have left.
+    // If it cannot be undone, the proof or the crash leftovers show it.
     let _ = driver.take_back_interrupted(Path::new(&*worktree.tree.path));
     let build_dirs = build_dirs(app, common_dir, worktree)?;
     let hook = hook(app, by, worktree)?;
@@ -67,10 +68,10 @@ pub(crate) fn settle(
             gone
         }
         Err(kept) => match driver.trashed_from(Path::new(&*worktree.tree.path)) {
-            // It went before, and the server did not live to write it down.
+            // It went before, but the server did not live to record it.
             Ok(Some(trashed)) => (Some(trashed.id), trashed.saved_as.unwrap_or_default()),
             Ok(None) | Err(_) => {
-                // Whoever asks now is told right here; the reaper does not try it again.
+                // The caller is told right here; the reaper does not try it again.
                 if worktree.released.is_none() && is_released(&app.engine().world(), worktree) {
                     keep(app, worktree, &in_words(&kept))?;
                 }
@@ -84,7 +85,7 @@ pub(crate) fn settle(
     Ok(RemovalOutcome::Gone { id })
 }
 
-/// Writes down that a worktree which was to go stays.
+/// Records that a worktree which was to go stays.
 pub(crate) fn keep(app: &Application, worktree: &Worktree, why: &str) -> Result<(), Failure> {
     let (project, slug) = (worktree.project, worktree.tree.slug.clone());
     let asked = WorktreeAsk::Keep { project, slug, why: redact(why).into() };
@@ -108,25 +109,24 @@ pub(crate) fn purge(app: &Application, worktree: &Worktree) {
     }
 }
 
-/// Whether all that speaks against it is somebody at work, who may be done in a moment.
+/// Whether the only reason to keep it is that somebody is working there, who may be done in a moment.
 pub(crate) fn may_pass(kept: &[KeepReason]) -> bool {
     kept.iter().all(|kept| match kept.why {
-        Why::InUse | Why::Process | Why::Changed => true,
-        Why::NotOurs
-        | Why::Locked
-        | Why::Modified
-        | Why::Untracked
-        | Why::Ignored
-        | Why::Hidden
-        | Why::Unfinished
-        | Why::Commits
-        | Why::Stash
-        | Why::Repository
-        | Why::Unknown => false,
+        KeepCause::InUse | KeepCause::Process | KeepCause::Changed => true,
+        KeepCause::NotOurs
+        | KeepCause::Locked
+        | KeepCause::Modified
+        | KeepCause::Untracked
+        | KeepCause::Ignored
+        | KeepCause::Hidden
+        | KeepCause::Unfinished
+        | KeepCause::Commits
+        | KeepCause::Stash
+        | KeepCause::Repository
+        | KeepCause::Unknown => false,
     })
 }
 
-/// The reasons in one line.
 pub(crate) fn in_words(kept: &[KeepReason]) -> String {
     kept.iter().map(ToString::to_string).collect::<Vec<String>>().join("; ")
 }
@@ -151,7 +151,7 @@ fn remove(
     }
 }
 
-/// The program of the user's that removes it, if there is one.
+/// The user's program that removes it, if there is one.
 fn hook(app: &Application, by: Principal, worktree: &Worktree) -> Result<Option<WorktreeHook>, Failure> {
     let program = &app.config().worktree.remove_hook;
     let removed = Path::new(&*worktree.tree.path);
@@ -169,8 +169,8 @@ fn is_there_still(world: &World, worktree: &Worktree) -> bool {
     now.is_some_and(|now| now.added == worktree.added)
 }
 
-/// What the project says of directories that a build makes again: in its main checkout, where the worktree's owner
-/// does not write.
+/// The project's directories that a build recreates: from its main checkout, where the worktree's owner does not
+/// write.
 fn build_dirs(app: &Application, common_dir: &Path, worktree: &Worktree) -> Result<Vec<InnerPath>, Failure> {
     let at = worktree_drivers::main_checkout(common_dir).unwrap_or_else(|| Path::new(&*worktree.tree.path));
     let Ok(place) = app.projects().at(at) else { return Ok(Vec::new()) };
@@ -178,7 +178,7 @@ fn build_dirs(app: &Application, common_dir: &Path, worktree: &Worktree) -> Resu
     dirs.map(|dir| InnerPath::parse(dir).map_err(Failure::fault)).collect()
 }
 
-/// Whether somebody else who is here works in it, or its owner's children do.
+/// Whether somebody else who is live works in it, or its owner's children do.
 fn is_in_use(world: &World, by: Principal, worktree: &Worktree, path: &Path) -> bool {
     world.agents.live().filter(|agent| Some(agent.id) != by.agent()).any(|agent| {
         let is_inside = agent.profile.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(path));

@@ -5,12 +5,12 @@ mod acp_call;
 mod acp_start;
 mod clients;
 mod launch;
+mod place;
 mod prompt;
 mod text;
 mod worktree;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,18 +21,17 @@ use comity_core::runs::{
 };
 use comity_core::{AgentId, Ask, Principal, World, limits};
 use comity_runner::{
-    Exit, Launch, LaunchPlace, ProcessId, Runner, RunnerError, RunnerEvent, RunnerOptions, Tmux, TmuxPlace,
+    Exit, Launch, LaunchPlace, ProcessId, Program, Runner, RunnerError, RunnerEvent, RunnerOptions, Survivor,
 };
 
 use crate::application::Application;
 use crate::processes::{ProcessMark, is_alive, mark};
 use crate::reconciler::{self, Bell};
 use crate::tokens::{Token, random_agent_id};
+pub(crate) use place::{RunPlace, place_for};
 
 /// How long a program has to end after it was asked.
 const GRACE: Duration = Duration::from_secs(5);
-/// The tmux server and the session of our own.
-const TMUX: &str = "comity";
 
 /// The programs that this server runs.
 #[derive(Default)]
@@ -97,7 +96,11 @@ pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
         let looks_at_tasks = runs.staffing.is_some();
         let version = move |world: &World| match looks_at_tasks {
             true => world.head,
-            false => world.runs.changes() + world.agents.changes() as u64,
+            // Workers start as soon as their leader's plan is approved. There are fewer agents than that.
+            false => {
+                let changes = world.runs.changes() + world.agents.changes() as u64;
+                changes.wrapping_mul(1 << 16).wrapping_add(world.permissions.planning() as u64)
+            }
         };
         reconciler::run_here(app.engine(), (bell, heard), version, || {
             let happened = std::mem::take(&mut app.runs().parts().happened);
@@ -132,9 +135,11 @@ impl RunReconciler {
         for run in active {
             let running = run.agent().and_then(|agent| Some((agent, self.process(agent)?)));
             match running.filter(|(_, process)| run.spec.survives && is_alive(*process)) {
-                Some((agent, Process { pid, start })) => {
-                    survivors.push((key(agent), ProcessId { pid, start }));
-                }
+                Some((agent, Process { pid, start })) => survivors.push(Survivor {
+                    key: key(agent),
+                    program: ProcessId { pid, start },
+                    place: run.spec.backend.is_pane().then(|| place::of_panes(&run.spec).ok()).flatten(),
+                }),
                 None if matches!(run.state, RunState::Due(_) | RunState::Interrupted) => {}
                 None => self.tell(RunAsk::Interrupt { run: run.id }),
             }
@@ -151,14 +156,13 @@ impl RunReconciler {
     }
 
     /// The runner; it is started when it is needed first.
-    fn runner(&self, survivors: Vec<(String, ProcessId)>) -> Result<Arc<Runner>, RunnerError> {
+    fn runner(&self, survivors: Vec<Survivor>) -> Result<Arc<Runner>, RunnerError> {
         if let Some(runner) = self.app.runs().runner() {
             return Ok(runner);
         }
         let options = RunnerOptions {
             directory: self.app.home().join("runs"),
             guardian: self.app.server().guardian.clone(),
-            tmux: tmux(),
             survivors,
         };
         let app = self.app.clone();
@@ -271,21 +275,46 @@ impl RunReconciler {
         let Some(wanted) = self.app.engine().world().runs.get(run).cloned().filter(is_meant) else { return };
         let launched = directory
             .and_then(|directory| launch::program(&self.app, &wanted, agent, &token, directory))
-            .and_then(|program| {
-                let place = match wanted.spec.backend {
-                    RunBackend::Process => LaunchPlace::Process,
-                    RunBackend::Tmux => LaunchPlace::Pane,
-                    RunBackend::Acp => {
-                        LaunchPlace::Acp(Box::new(acp_start::start(&self.app, &wanted, agent, &token)?))
-                    }
-                };
-                let runner = self.runner(Vec::new()).map_err(|problem| problem.to_string())?;
-                let launch = Launch { key: key(agent), program, place };
-                // The server's own files are nobody else's; an agent's are as its user wants them.
-                comity_git::as_user(|| runner.launch(vec![launch])).map_err(|problem| problem.to_string())
-            });
+            .and_then(|program| self.launch(wanted, agent, &token, program));
         if let Err(why) = launched {
             self.exited(run, agent, RunExit::NotStarted(why.into()));
+        }
+    }
+
+    /// Launches a program where its run wants it. Where there is no pane for it, it runs in another way from then on.
+    fn launch(
+        &mut self,
+        mut wanted: AgentRun,
+        agent: AgentId,
+        token: &Token,
+        mut program: Program,
+    ) -> Result<(), String> {
+        let runner = self.runner(Vec::new()).map_err(|problem| problem.to_string())?;
+        loop {
+            launch::show_in(&mut program, wanted.spec.backend);
+            let place = match wanted.spec.backend {
+                RunBackend::Process => Ok(LaunchPlace::Process),
+                RunBackend::Acp => {
+                    let start = acp_start::start(&self.app, &wanted, agent, token)?;
+                    Ok(LaunchPlace::Acp(Box::new(start)))
+                }
+                RunBackend::Tmux | RunBackend::Iterm2 => place::of_panes(&wanted.spec).map(LaunchPlace::Pane),
+            };
+            let why = match place {
+                Ok(place) => {
+                    let launch = Launch { key: key(agent), program: program.clone(), place };
+                    // The server's own files are nobody else's; an agent's are as its user wants them.
+                    match comity_git::as_user(|| runner.launch(vec![launch])) {
+                        Ok(()) => return Ok(()),
+                        Err(RunnerError::Pane(problem)) => problem.to_string(),
+                        Err(problem) => return Err(problem.to_string()),
+                    }
+                }
+                Err(why) => why.to_owned(),
+            };
+            let Some(to) = wanted.spec.fallback() else { return Err(why) };
+            self.tell(RunAsk::FallBack { run: wanted.id, agent, why: why.into() });
+            (wanted.spec.backend, wanted.spec.beside) = (to, None);
         }
     }
 
@@ -337,7 +366,7 @@ fn staffing(app: &Application) -> Option<Staffing> {
 pub(crate) fn program(agent: &str, backend: RunBackend) -> RunProgram {
     let agent = agent.trim();
     let is_known = match backend {
-        RunBackend::Process | RunBackend::Tmux => clients::find(agent).is_some(),
+        RunBackend::Process | RunBackend::Tmux | RunBackend::Iterm2 => clients::find(agent).is_some(),
         RunBackend::Acp => acp_start::command(agent).is_ok(),
     };
     match agent.split_whitespace().count() {
@@ -345,16 +374,4 @@ pub(crate) fn program(agent: &str, backend: RunBackend) -> RunProgram {
         1 => RunProgram::Command(vec![agent.into()]),
         _ => RunProgram::Command(["sh", "-c", agent].map(Into::into).to_vec()),
     }
-}
-
-/// A session of our own, if tmux is here.
-fn tmux() -> Option<Tmux> {
-    let place = TmuxPlace::Own { socket: TMUX.into(), session: TMUX.into() };
-    has_tmux().map(|program| Tmux::new(&program, place))
-}
-
-/// The program tmux, if it is on the server's PATH.
-pub(crate) fn has_tmux() -> Option<std::path::PathBuf> {
-    let path: OsString = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|directory| directory.join("tmux")).find(|file| file.is_file())
 }

@@ -1,6 +1,6 @@
-//! Full-text search over all mail: a reading of the log, brought up to date by whoever searches.
+//! Full-text search over all mail: an index of the log, updated by whoever searches.
 //!
-//! The index is worth nothing by itself: what is lost or damaged is made again from the log.
+//! The index holds nothing of its own: if it is lost or damaged it is rebuilt from the log.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -14,19 +14,19 @@ use crate::held_dir::HeldDir;
 use crate::log::LogReader;
 use crate::page_size::PageSize;
 
-/// The form of the index; another one is thrown away and made again.
+/// The version of the index; another one is discarded and rebuilt.
 const VERSION: i64 = 2;
 /// What is read from the log at a time.
 const PAGE: PageSize = PageSize { records: 1_000, bytes: 1024 * 1024 };
 
-/// Finds letters by their words, for whoever may read them.
+/// Finds letters by their words, for those who may read them.
 pub struct MailIndex {
     home: Option<HeldDir>,
     path: PathBuf,
     open: Mutex<Option<Connection>>,
 }
 
-/// A letter that has what was searched for.
+/// A letter that matches.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FoundLetter {
     pub id: String,
@@ -35,27 +35,26 @@ pub struct FoundLetter {
     pub thread: String,
     pub wall_ms: i64,
     pub subject: Option<String>,
-    /// The part of it that was found.
+    /// The matching part.
     pub snippet: String,
 }
 
-/// What is searched for.
+/// What to search for in letters.
 #[derive(Clone, Copy, Debug)]
 pub struct LetterQuery<'a> {
     pub words: &'a str,
-    /// The conversation that it belongs to.
     pub thread: Option<&'a str>,
     pub limit: usize,
 }
 
 impl MailIndex {
-    /// The index below a state directory; it is made when it is first used.
+    /// The index below a state directory; created when it is first used.
     pub fn below(home: &Path) -> MailIndex {
         MailIndex { home: HeldDir::open(home).ok(), path: home.join("mail-index.db"), open: Mutex::new(None) }
     }
 
-    /// The newest letters that have all the words, or all of one thread, of those that may be read: `may_read` is given
-    /// the sender and the receivers.
+    /// The newest letters with all the words, or all of one thread, of those that may be read: `may_read` gets the
+    /// sender and the receivers.
     pub fn search(
         &self,
         reader: &LogReader,
@@ -74,7 +73,7 @@ impl MailIndex {
         let connection = open.insert(connection);
         let found = catch_up(connection, reader, head).and_then(|()| query(connection, wanted, may_read));
         if found.is_err() {
-            // Whatever is wrong with it, the next one begins with a new index.
+            // Whatever is wrong with it, the next search begins with a new index.
             *open = None;
             let _ = std::fs::remove_file(&self.path);
         }
@@ -117,7 +116,7 @@ fn prepare(connection: &Connection) -> Result<(), String> {
     }
 }
 
-/// Reads what the log has got since the last search.
+/// Reads what was added to the log since the last search.
 fn catch_up(connection: &mut Connection, reader: &LogReader, head: u64) -> Result<(), String> {
     let seq: i64 = connection.query_row("SELECT seq FROM place", [], |row| row.get(0)).map_err(said)?;
     let mut after = u64::try_from(seq).map_err(said)?;
@@ -220,7 +219,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<FoundLetter> {
     })
 }
 
-/// Each word as a string of its own, so that nothing in it is read as an operator; `*` at the end means any ending.
+/// Each word as a quoted string, so that nothing in it is an operator; `*` at the end means any ending.
 fn quoted(words: &str) -> String {
     let each = words.split_whitespace().map(|word| {
         let (stem, star) = word.strip_suffix('*').map_or((word, ""), |stem| (stem, " *"));

@@ -2,14 +2,13 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// So many permits.
 #[derive(Debug)]
 pub(crate) struct Semaphore {
     free: Mutex<usize>,
     more: Condvar,
 }
 
-/// One of the permits; it is free again when this goes.
+/// A permit; it is free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct SemaphorePermit<'a>(&'a Semaphore);
 

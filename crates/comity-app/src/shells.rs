@@ -1,35 +1,35 @@
-//! Which agents' commands really start through `comity-confine`: what was seen, never what somebody says.
+//! Which agents' commands really start through `comity-confine`: by observation, not by what somebody says.
 //!
-//! A program can be set up and start another shell all the same. So a command that its hook has let pass has to come
-//! back, by its own text, when `comity-confine` asks what it is to be confined to.
+//! A configured program may start another shell all the same. So a command that its hook has let pass has to come
+//! back, by its own text, when `comity-confine` asks what to confine it to.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use comity_core::AgentId;
 
-/// Bytes of the words of a process that are looked at; the kernel allows about as many.
+/// Bytes of a process's command line that are read; the kernel allows about as many.
 pub(crate) const WORDS_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Commands of an agent that run at once; with more than one, whose shell asks is not clear anyhow.
+/// Concurrent commands of an agent; with more than one, it is not clear whose shell asks anyway.
 const RUNNING_MAX: usize = 2;
 
-/// Commands of an agent that are awaited; the oldest go first.
+/// Expected commands of an agent; the oldest are dropped first.
 const AWAITED_MAX: usize = 32;
 
-/// What is known of the shells of agents.
+/// What is known of agents' shells.
 #[derive(Default)]
 pub(crate) struct Shells(Mutex<BTreeMap<AgentId, AgentShell>>);
 
 #[derive(Default)]
 struct AgentShell {
-    /// What its hook has let pass and what has not ended.
+    /// Commands that its hook has let pass and that have not ended.
     running: Vec<String>,
     confined: Option<WriteAccess>,
-    /// What its hook has let pass since, and what `comity-confine` has not asked about.
+    /// Commands that its hook has let pass since, and that `comity-confine` has not asked about.
     awaited: VecDeque<String>,
 }
 
-/// What the commands of an agent could write to when they were last seen.
+/// What an agent's commands could write when they were last observed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WriteAccess {
     /// What nobody else holds.
@@ -39,7 +39,7 @@ pub(crate) enum WriteAccess {
 }
 
 impl Shells {
-    /// A command is about to run. What is remembered of agents that are gone goes, too.
+    /// A command is about to run. Also forgets agents that are gone.
     pub(crate) fn began(&self, agent: AgentId, command: &str, is_live: impl Fn(AgentId) -> bool) {
         let mut all = self.all();
         if !all.contains_key(&agent) {
@@ -53,7 +53,7 @@ impl Shells {
         }
     }
 
-    /// A command is about to run in a shell that was seen, and has to come back.
+    /// A command is about to run in an observed shell, and has to come back.
     pub(crate) fn awaits(&self, agent: AgentId, command: &str) {
         let mut all = self.all();
         let Some(awaited) = all.get_mut(&agent).map(|shell| &mut shell.awaited) else { return };
@@ -66,8 +66,8 @@ impl Shells {
         }
     }
 
-    /// A command has ended. Those that still run prove nothing. One in plan mode that never came back ran in another way, such
-    /// as in a sandbox that lets nobody ask us: what was seen before no longer counts.
+    /// A command has ended. Those that still run prove nothing. If one in plan mode never came back, it ran in
+    /// another way, such as in a sandbox that cannot reach us: earlier observations no longer count.
     pub(crate) fn ended(&self, agent: AgentId, command: &str) {
         let mut all = self.all();
         let Some(shell) = all.get_mut(&agent) else { return };
@@ -87,7 +87,7 @@ impl Shells {
         }
     }
 
-    /// `comity-confine` asks for an agent, about to become what these words run, which can write to so much.
+    /// `comity-confine` asks for an agent, about to become what these words run, with this much access.
     pub(crate) fn started(&self, agent: AgentId, reach: WriteAccess, words: impl FnOnce() -> Vec<String>) {
         let mut all = self.all();
         let Some(shell) = all.get_mut(&agent) else { return };
@@ -100,7 +100,7 @@ impl Shells {
         let words: Vec<String> = words().iter().map(|word| plain(word)).collect();
         let is_it = |command: &str| !command.is_empty() && words.iter().any(|word| word.contains(command));
         if !shell.awaited.is_empty() {
-            // One whose text is spelled in another way is the oldest.
+            // If none has this text, it is the oldest, spelled differently.
             let at = shell.awaited.iter().position(|awaited| is_it(awaited)).unwrap_or(0);
             shell.awaited.remove(at);
         }
@@ -109,7 +109,7 @@ impl Shells {
         }
     }
 
-    /// What commands of an agent can write to, if they were seen.
+    /// What an agent's commands can write, if they were observed.
     pub(crate) fn reach(&self, agent: AgentId) -> Option<WriteAccess> {
         self.all().get(&agent).and_then(|shell| shell.confined)
     }

@@ -1,6 +1,6 @@
-//! Takes over the mail that was left in files while no server ran: exactly once, when its receiver is here.
+//! Takes over mail that was left in files while no server ran: exactly once, when its receiver is here.
 //!
-//! Who wrote into a file proves nothing: such mail says who it claims to be from, counts as a peer's, and is text.
+//! Writing a file proves no identity: such mail says who it claims to be from, ranks like a peer's, and is text.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::application::Application;
 use crate::reconciler::{self, Bell, NextLook};
 
-/// The team of boxes that are written to by somebody who knows of no team.
+/// The team of boxes written by somebody who knows of no team.
 pub const NO_TEAM: &str = "default";
 
 /// What was taken over.
@@ -28,10 +28,10 @@ pub struct TakenOver {
     pub problems: Vec<String>,
 }
 
-/// One at a time: two that take over would only get into each other's way.
+/// One at a time: two would only get into each other's way.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Takes over what is there, and then what is there for whoever joins, until the engine stops.
+/// Takes over what is there, and then what is there for each agent that joins, until the engine stops.
 pub fn run(app: &Application) -> io::Result<()> {
     let (app, engine) = (app.clone(), app.engine().clone());
     let agents = |world: &World| world.agents.changes() as u64;
@@ -44,7 +44,7 @@ pub fn run(app: &Application) -> io::Result<()> {
     taking.map(drop)
 }
 
-/// Takes over what waits in files for the agents that are here.
+/// Takes over what waits in files for live agents.
 pub fn take_over(app: &Application) -> TakenOver {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut taken = TakenOver::default();
@@ -96,7 +96,7 @@ fn empty(app: &Application, files: &Mailboxes, place: &BoxName, taken: &mut Take
 }
 
 fn draft(place: &BoxName, message: &Message) -> LetterDraft {
-    // A message that calls itself typed is not believed: it is shown as what it says.
+    // A message that calls itself typed is not believed: it is shown as text.
     let text = match message.content() {
         MessageContent::Text(text) => text.to_owned(),
         MessageContent::Control { kind, body } => format!("{kind}: {}", serde_json::Value::Object(body)),

@@ -1,11 +1,11 @@
-//! Programs that people's terminals and sessions live in. They are the person's, whatever else runs below them.
+//! Programs that host people's terminals and sessions. They are the person's, whatever else runs below them.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 
 use crate::lineage::LineageProcess;
 
-/// Programs with windows that people type into, as the system installs them.
+/// Terminal emulators, as the system installs them.
 const WINDOWS: [&str; 14] = [
     "alacritty",
     "foot",
@@ -22,20 +22,20 @@ const WINDOWS: [&str; 14] = [
     "xfce4-terminal",
     "xterm",
 ];
-/// Programs that keep terminals, and open more for whoever asks.
+/// Programs that keep terminals, and open more on request.
 const MULTIPLEXERS: [&str; 8] =
     ["tmux", "screen", "SCREEN", "zellij", "dtach", "abduco", "mosh-server", "wezterm-mux-ser"];
-/// Programs that let people in, or start what was asked for earlier.
+/// Programs that log people in, or start what was scheduled earlier.
 const SESSIONS: [&str; 11] =
     ["sshd", "dropbear", "login", "su", "sudo", "doas", "systemd", "init", "cron", "crond", "atd"];
 
-/// Whether a process hosts terminals or sessions, as the system installed it: never an agent's program.
+/// Whether a process hosts terminals or sessions, as installed by the system: never an agent's program.
 pub(crate) fn is_host(link: &LineageProcess) -> bool {
     let is_named = is_one_of(&SESSIONS, link) || is_multiplexer(link) || has_windows(&link.name);
     is_named && is_the_systems(link)
 }
 
-/// Whether it is a terminal multiplexer, by its name.
+/// By its name.
 pub(crate) fn is_multiplexer(link: &LineageProcess) -> bool {
     is_one_of(&MULTIPLEXERS, link)
 }
@@ -46,7 +46,7 @@ fn is_one_of(names: &[&str], link: &LineageProcess) -> bool {
     names.contains(&name) || names.contains(&&*link.name)
 }
 
-/// Whether it is a terminal's window, by a program that only the system can replace.
+/// Whether it is a terminal emulator that only the system can replace.
 pub(crate) fn is_window(link: &LineageProcess) -> bool {
     has_windows(&link.name) && is_the_systems(link)
 }
@@ -55,7 +55,8 @@ fn has_windows(name: &str) -> bool {
     WINDOWS.iter().any(|window| name.starts_with(window))
 }
 
-/// Whether only the system can replace its program. One that cannot be looked at runs with rights that the system gave it.
+/// Whether only the system can replace its program. One that cannot be inspected runs with privileges that the system
+/// gave it.
 fn is_the_systems(link: &LineageProcess) -> bool {
     match std::fs::metadata(format!("/proc/{}/exe", link.process.pid)) {
         Ok(file) => file.uid() == 0 && file.mode() & 0o022 == 0,

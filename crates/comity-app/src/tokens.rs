@@ -4,51 +4,50 @@ use std::fmt;
 
 use comity_core::{AgentId, Principal, TokenHash};
 
-/// Begins every token, so that one is recognised where it should not be.
+/// Prefix of every token, so that one is recognized where it should not be.
 const PREFIX: &str = "cmty_";
 
-/// Begins every token that stands in for the human, so that an agent program which finds one does not take it for its own.
+/// Prefix of every token that stands in for the human, so that an agent program which finds one does not take it for
+/// its own.
 pub const HUMAN_PREFIX: &str = "cmty_human_";
 
-/// A shorter key than this may be guessed, and no token is made from it.
+/// A shorter key may be guessed, so no token is derived from it.
 pub const KEY_BYTES_MIN: usize = 32;
 
-/// A secret. It is shown once, to whom it belongs.
+/// A secret, shown once to its owner.
 #[derive(Clone)]
 pub struct Token(String);
 
 impl Token {
-    /// Makes a new one.
+    /// A new token.
     pub fn random() -> Result<Token, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         Ok(Token(format!("{PREFIX}{}", comity_core::TokenHash(bytes))))
     }
 
-    /// Makes a new one that stands in for the human.
+    /// A new token that stands in for the human.
     pub fn for_human() -> Result<Token, getrandom::Error> {
         let Token(text) = Token::random()?;
         Ok(Token(text.replacen(PREFIX, HUMAN_PREFIX, 1)))
     }
 
-    /// The secret itself.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is stored of it.
     pub fn hash(&self) -> TokenHash {
         hash(&self.0)
     }
 }
 
-/// What is stored of a token that somebody presents.
+/// The stored form of a token that was presented.
 pub fn hash(token: &str) -> TokenHash {
     TokenHash(*blake3::hash(token.as_bytes()).as_bytes())
 }
 
-/// The id and token that an ask with this key always gets from this server.
-pub fn derived(secret: &[u8; 32], who: Principal, key: &str) -> (AgentId, Token) {
+/// The id and token that this server always gives an ask with this key.
+pub(crate) fn derived(secret: &[u8; 32], who: Principal, key: &str) -> (AgentId, Token) {
     let derive = |what: &str| {
         let mut hasher = blake3::Hasher::new_keyed(secret);
         for part in [what, &who.to_string(), key] {
@@ -70,7 +69,7 @@ pub fn verifier(passphrase: &str) -> Result<String, String> {
     Ok(format!("argon2id {} {}", TokenHash(salt), TokenHash(hash)))
 }
 
-/// Whether a passphrase is the one that this was made from.
+/// Whether a passphrase matches a verifier.
 pub fn verify(verifier: &str, passphrase: &str) -> bool {
     let mut parts = verifier.split(' ').skip(1).map(str::parse::<TokenHash>);
     let (Some(Ok(salt)), Some(Ok(wanted))) = (parts.next(), parts.next()) else { return false };
@@ -85,8 +84,7 @@ fn stretched(passphrase: &str, salt: &[u8; 32]) -> Result<[u8; 32], String> {
     made.map(|()| hash).map_err(|error| error.to_string())
 }
 
-/// A new id for an agent.
-pub fn random_agent_id() -> Result<AgentId, getrandom::Error> {
+pub(crate) fn random_agent_id() -> Result<AgentId, getrandom::Error> {
     Ok(AgentId::from_bits(getrandom::u64()?))
 }
 

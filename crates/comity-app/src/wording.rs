@@ -1,4 +1,4 @@
-//! How each door says a call that a text names: as a command, as a tool with its arguments, or as a request.
+//! How each door spells a call that a text suggests: as a command, as a tool with its arguments, or as a request.
 
 use std::borrow::Cow;
 
@@ -11,30 +11,27 @@ use crate::operation::{Audience, Effect};
 use crate::operations::inbox::AnswerInbox;
 use crate::operations::tasks::TaskUpdate;
 
-/// Before a refusal that a model reads: it may take any no for a malfunction.
+/// Precedes refusals for a model, which may take any no for a malfunction.
 pub const REFUSED: &str = "Comity refused this; nothing is broken: ";
 
 /// The MCP tool that calls any operation by its name.
 pub const ANY_TOOL: &str = "call";
 
-/// The words of a door.
+/// A door's way to spell calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wording {
-    /// Of the command line.
     Commands,
-    /// Of MCP.
     Tools,
-    /// Of REST.
     Requests,
 }
 
 impl Wording {
-    /// A text with its calls in these words.
+    /// A text with its calls spelled for this door.
     pub fn spell(self, text: &str) -> Cow<'_, str> {
         spell(text, |call| self.say(call))
     }
 
-    /// A refusal and its hint; for a model with who says it.
+    /// A refusal and its hint; for a model, with who says it.
     pub fn refused(self, text: &str) -> String {
         match self {
             Wording::Tools => format!("{REFUSED}{}", self.spell(text)),
@@ -42,7 +39,7 @@ impl Wording {
         }
     }
 
-    /// JSON with the calls of all its texts in these words; what has none is not copied.
+    /// JSON with all calls in its texts spelled for this door; copied only if there are any.
     pub fn spell_json<'a>(self, json: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
         let json = json.into();
         if matches!(spell(&json, |_| String::new()), Cow::Borrowed(_)) {
@@ -82,14 +79,14 @@ impl Wording {
                 Audience::People if !is_a_persons(entry) => answer(entry, call)
                     .or_else(|| update(entry, call))
                     .unwrap_or_else(|| by_name(entry, call)),
-                // No agent may do it, so it is told whoever reads along.
+                // No agent may do it, so this addresses the person reading along.
                 Audience::People | Audience::Internal => format!("`{}` in a shell", command(entry, call)),
             },
         }
     }
 }
 
-/// Whether only a person is allowed to do it: no tool helps an agent there.
+/// Whether only a person may do it: no tool helps an agent there.
 fn is_a_persons(entry: &CatalogEntry) -> bool {
     entry.feature() == "people" && entry.effect != Effect::Reads
 }
@@ -101,7 +98,7 @@ fn unknown_field<'c>(entry: &CatalogEntry, call: &'c NextCall) -> Option<&'c str
     call.arguments.iter().map(|(field, _)| field.as_str()).find(is_unknown)
 }
 
-/// `answer(entry="p12", answer="allow")`: what answers something in the inbox needs no tool of its own.
+/// `answer(entry="p12", answer="allow")`: answering an inbox entry needs no tool of its own.
 fn answer(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
     if let Some((entry, answer)) = &call.answer {
         return Some(answering(entry.clone(), answer, call));
@@ -119,7 +116,7 @@ fn answering(entry: String, answer: &str, call: &NextCall) -> String {
     call.as_function(entry_of::<AnswerInbox>().tool)
 }
 
-/// `TaskUpdate(id="t1", status="done", evidence="TEXT")`: one tool has all changes of a task.
+/// `TaskUpdate(id="t1", status="done", evidence="TEXT")`: one tool for all changes of a task.
 fn update(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
     let (field, given) = entry.updates?;
     let given = if given.is_empty() { call.values("to").join(" ") } else { given.to_owned() };
@@ -130,7 +127,7 @@ fn update(entry: &CatalogEntry, call: &NextCall) -> Option<String> {
     Some(NextCall::of(update.name, arguments).as_function(update.tool))
 }
 
-/// `call(operation=NAME, input={"trash":true})`: what has no tool of its own.
+/// `call(operation=NAME, input={"trash":true})`: for operations without a tool of their own.
 fn by_name(entry: &CatalogEntry, call: &NextCall) -> String {
     let input: Map<String, Value> =
         call.arguments.iter().map(|(field, value)| (field.clone(), json(value))).collect();
@@ -210,7 +207,7 @@ pub fn flag(field: &str) -> String {
     }
 }
 
-/// The short flag for a field: everybody expects `-m` of whatever takes a message.
+/// The short flag for a field: everybody expects `-m` for a message.
 pub fn short_flag(field: &str) -> Option<char> {
     (field == "message").then_some('m')
 }

@@ -1,7 +1,7 @@
-//! The threads on which long operations run, so that the others need not wait for them.
+//! The threads for long operations, so that others need not wait for them.
 //!
-//! A thread that has done its work waits a while for more: a command to a tab takes about a millisecond, and starting a
-//! thread would be a good part of it.
+//! An idle thread waits a while for more work: a command to a tab takes about a millisecond, and starting a thread
+//! would be a good part of that.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,7 +18,7 @@ const LONG_MAX: usize = 64;
 /// How long a thread waits for more work.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The threads; clones are the same.
+/// Clones share the threads.
 #[derive(Clone, Default)]
 pub(crate) struct WorkerPool(Arc<PoolState>);
 
@@ -28,10 +28,10 @@ struct PoolState {
     more: Condvar,
 }
 
-/// There are no fewer threads than places, unless the system gives no more.
+/// There are no fewer threads than reserved workers, unless the system gives no more.
 #[derive(Default)]
 struct Threads {
-    /// Threads, busy or not.
+    /// Busy or not.
     running: usize,
     reserved: usize,
     /// Those of them that are for long operations.
@@ -45,7 +45,7 @@ struct PooledJob {
     _worker: Worker,
 }
 
-/// The promise of a thread; it is free again when this goes.
+/// A reserved thread; released when this is dropped.
 pub(crate) struct Worker {
     pool: WorkerPool,
     work: Work,
@@ -54,23 +54,22 @@ pub(crate) struct Worker {
 /// What a thread is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Work {
-    /// A long operation: there is a bound.
+    /// A long operation, of which there are only so many.
     Operation,
-    /// The rest of what was granted: it has to be done.
+    /// The rest of what was granted, which has to be done.
     Rest,
 }
 
-/// Why there is no thread.
 #[derive(Debug)]
 pub(crate) enum NoWorker {
-    /// As many as there may be are busy.
+    /// The limit is reached.
     AllBusy,
     /// The system gives none.
     NoThread(io::Error),
 }
 
 impl WorkerPool {
-    /// A thread, unless so many long operations run already.
+    /// A thread, unless too many long operations run already.
     pub(crate) fn reserve(&self, work: Work) -> Result<Worker, NoWorker> {
         let mut threads = self.threads();
         if work == Work::Operation && threads.operations >= LONG_MAX {
@@ -102,7 +101,7 @@ impl WorkerPool {
         loop {
             if let Some(PooledJob { work, _worker }) = threads.jobs.pop_front() {
                 drop(threads);
-                // Whoever panicked has said so; the next job has nothing to do with it.
+                // The panic was reported; the next job has nothing to do with it.
                 let _ = catch_unwind(AssertUnwindSafe(work));
                 drop(_worker);
                 threads = self.threads();
@@ -123,7 +122,6 @@ impl WorkerPool {
 }
 
 impl Worker {
-    /// Runs this on the thread.
     pub(crate) fn run(self, work: impl FnOnce() + Send + 'static) {
         let pool = self.pool.clone();
         pool.threads().jobs.push_back(PooledJob { work: Box::new(work), _worker: self });

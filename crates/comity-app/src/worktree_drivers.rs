@@ -1,4 +1,4 @@
-//! The worktree drivers of projects: one each, so that merges into a branch stand in one line.
+//! The worktree drivers of projects: one each, so that merges into a branch are in one line.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use comity_git::worktree::{Driver, Places, WorktreeHook};
 use crate::config::Config;
 use crate::operation::Failure;
 
-/// How long one act of a driver may take; a large checkout on a slow disk takes minutes.
+/// How long a driver's operation may take; a large checkout on a slow disk takes minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Drivers by the common git directory of their project.
+/// By their projects' common git directories.
 #[derive(Default)]
 pub struct Trees {
     projects: Mutex<HashMap<PathBuf, ProjectWorktreeDriver>>,
@@ -23,17 +23,17 @@ pub struct Trees {
 #[derive(Clone)]
 struct ProjectWorktreeDriver {
     driver: Arc<Driver>,
-    /// Held while it is found out whether a worktree can go, and while it goes.
+    /// Held while a worktree is checked and removed.
     removal: Arc<Mutex<()>>,
 }
 
 impl Trees {
-    /// The driver of a project; its directories are made if they are not there.
+    /// The driver of a project; creates its directories if missing.
     pub fn driver(&self, config: &Config, common_dir: &Path) -> Result<Arc<Driver>, Failure> {
         Ok(self.tended(config, common_dir)?.driver)
     }
 
-    /// The driver of a project, and what lets one remove a worktree at a time.
+    /// The driver of a project, and the lock for one removal at a time.
     pub(crate) fn for_removal(
         &self,
         config: &Config,
@@ -43,7 +43,7 @@ impl Trees {
         Ok((driver, removal))
     }
 
-    /// Whether a project has worktrees of ours, or had some.
+    /// Whether a project has or had worktrees of ours.
     pub(crate) fn has_any(&self, config: &Config, common_dir: &Path) -> bool {
         home(config, common_dir).is_dir()
     }
@@ -62,12 +62,11 @@ impl Trees {
     }
 }
 
-/// The main checkout of a project, if it has one.
 pub(crate) fn main_checkout(common_dir: &Path) -> Option<&Path> {
     common_dir.file_name().filter(|name| *name == ".git").and(common_dir.parent())
 }
 
-/// Where the worktrees of a project are: beside its main checkout, where tools do not take them for part of it.
+/// Where a project's worktrees are: next to its main checkout, where tools do not take them for part of it.
 pub(crate) fn home(config: &Config, common_dir: &Path) -> PathBuf {
     let main = main_checkout(common_dir).unwrap_or(common_dir);
     let name = main.file_name().unwrap_or_default().to_string_lossy();
@@ -77,7 +76,7 @@ pub(crate) fn home(config: &Config, common_dir: &Path) -> PathBuf {
     }
 }
 
-/// A program of the user's, if one is set, and what runs it.
+/// A program of the user, if one is set, and its confiner.
 pub fn hook(argv: &[String], confiner: Option<Confiner>) -> Option<WorktreeHook> {
     let argv: Vec<_> = argv.iter().map(Into::into).collect();
     (!argv.is_empty()).then_some(WorktreeHook { argv, patience: PATIENCE, confiner })

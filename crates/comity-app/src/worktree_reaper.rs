@@ -1,4 +1,4 @@
-//! Looks after worktrees that were released: they go as soon as it is proven that no work is in them, or are kept.
+//! The reaper of released worktrees: they go as soon as they are proven to hold no work, or are kept.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,12 +12,13 @@ use crate::operation::Failure;
 use crate::reconciler::{self, Bell};
 use crate::removal::{RemovalOutcome, in_words, keep, may_pass, purge, settle};
 
-/// How long after a release somebody may still be at work in it, as an agent is that ends; then it is looked at again.
+/// How long after a release somebody may still be at work in it, such as an agent that is ending, before it is
+/// checked again.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// How often it is looked at for that, each time after twice the wait; then it is kept.
+/// How often that is repeated, each time after twice the wait, before it is kept.
 const LOOKS_MAX: u32 = 7;
 
-/// Reaps released worktrees until the engine stops, and takes up what a crash has interrupted.
+/// Reaps released worktrees until the engine stops, and finishes what a crash has interrupted.
 pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
     let (app, engine) = (app.clone(), app.engine().clone());
     let (mut waiting, mut has_recovered) = (BusyWorktrees::default(), false);
@@ -30,11 +31,11 @@ pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
     })
 }
 
-/// Those that somebody is at work in, by the record that added them: how often they were looked at, and when next.
+/// Those in which somebody is working, by the record that added them: how often they were checked, and when next.
 #[derive(Default)]
 struct BusyWorktrees(HashMap<u64, (u32, Instant)>);
 
-/// Looks at every worktree that was released and is due; says when the next one is.
+/// Checks every released worktree that is due; returns when the next one is.
 fn look(app: &Application, waiting: &mut BusyWorktrees) -> Option<Instant> {
     let released: Vec<Worktree> = app.engine().world().worktrees.released().cloned().collect();
     waiting.0.retain(|added, _| released.iter().any(|worktree| worktree.added == *added));
@@ -66,7 +67,7 @@ fn look(app: &Application, waiting: &mut BusyWorktrees) -> Option<Instant> {
     waiting.0.values().map(|(_, due)| *due).min()
 }
 
-/// Clears what a server that was killed has left where nobody looks, and watches the worktrees that it made ready.
+/// Removes what a killed server left where nobody looks, and watches the worktrees that it made ready.
 fn recover(app: &Application) {
     let projects: Vec<_> = app.engine().world().projects.values().cloned().collect();
     for project in projects {

@@ -1,40 +1,37 @@
-//! What a page has logged and loaded lately.
+//! What a page has logged and loaded recently.
 
 use std::collections::VecDeque;
 
-/// Lines of a console that are kept for a tab.
+/// Kept per tab.
 pub(crate) const CONSOLE_MAX: usize = 200;
-/// Requests that are kept for a tab.
+/// Kept per tab.
 pub(crate) const NETWORK_MAX: usize = 200;
-/// Bytes of one line of a console.
 pub(crate) const CONSOLE_BYTES_MAX: usize = 4 * 1024;
-/// Bytes of an address that are kept.
 pub(crate) const URL_BYTES_MAX: usize = 2 * 1024;
 
 /// A line of a tab's console.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConsoleLine {
-    /// Counts up in a tab; gaps say that lines were dropped.
+    /// Counts up within a tab; gaps say that lines were dropped.
     pub number: u64,
     /// `debug`, `info`, `warn` or `error`.
     pub level: String,
     pub text: String,
-    /// When, in milliseconds since 1970.
+    /// In milliseconds since 1970.
     pub at_ms: u64,
-    /// The address of the script, and its line.
+    /// The script's address and line.
     pub source: Option<String>,
 }
 
 /// A request of a tab.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NetworkRequest {
-    /// Counts up in a tab.
+    /// Counts up within a tab.
     pub number: u64,
     pub(crate) id: String,
-    /// `GET`, `POST` and so on.
     pub method: String,
     pub url: String,
-    /// When it began, in milliseconds since 1970.
+    /// In milliseconds since 1970.
     pub at_ms: u64,
     pub outcome: RequestOutcome,
 }
@@ -44,13 +41,11 @@ pub struct NetworkRequest {
 pub enum RequestOutcome {
     Running,
     Answered {
-        /// The status, like 200.
         status: u16,
-        /// The kind of content, like `text/html`.
         mime: String,
-        /// Bytes of the body, as they came over the network.
+        /// Bytes of the body, as received.
         bytes: u64,
-        /// How long it took, in milliseconds.
+        /// In milliseconds.
         took_ms: u64,
     },
     Failed {
@@ -87,7 +82,7 @@ impl<T> BoundedLog<T> {
         self.kept.iter()
     }
 
-    /// The newest that fits.
+    /// The newest that matches.
     pub(crate) fn newest_mut(&mut self, fits: impl Fn(&T) -> bool) -> Option<&mut T> {
         self.kept.iter_mut().rev().find(|item| fits(item))
     }
@@ -97,7 +92,7 @@ impl<T> BoundedLog<T> {
     }
 }
 
-/// Cuts a text to a number of bytes, between letters, and says so.
+/// Truncates a text to a number of bytes, between characters, and says so.
 pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();

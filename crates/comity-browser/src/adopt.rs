@@ -1,18 +1,18 @@
-//! Which tab is whose after a new session: all ids have changed then, containers and addresses have not.
+//! Which tab is whose after a new session: all ids have changed, containers and addresses have not.
 
 use std::collections::BTreeSet;
 
 /// A tab that somebody wants to have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WantedTab<H> {
-    /// The owner's name for it, which stays.
+    /// The owner's name for it, which does not change.
     pub handle: H,
     pub container: String,
     /// The address that it was last seen at.
     pub url: String,
 }
 
-/// A tab that is there.
+/// A tab that exists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Observed<C> {
     /// Its id in this session.
@@ -21,17 +21,17 @@ pub struct Observed<C> {
     pub url: String,
 }
 
-/// What belongs together.
+/// The result of matching.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Adoption<H, C> {
-    /// Wanted tabs with the ids that they have now.
+    /// Wanted tabs with their current ids.
     pub matched: Vec<(H, C)>,
     /// Wanted tabs that are gone.
     pub missing: Vec<H>,
     pub unknown: Vec<C>,
 }
 
-/// Matches within each container: first those at the same address, then the rest in their order.
+/// Matches within each container: first tabs at the same address, then the rest in order.
 pub fn adopt<H: Clone, C: Clone>(wanted: &[WantedTab<H>], observed: &[Observed<C>]) -> Adoption<H, C> {
     let mut pairs: Vec<Option<usize>> = vec![None; wanted.len()];
     let mut taken = BTreeSet::new();

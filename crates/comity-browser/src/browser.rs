@@ -1,4 +1,4 @@
-//! The browser as a whole: its life, its containers, its tabs.
+//! The browser as a whole: its process, its containers, its tabs.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,12 +24,12 @@ use crate::tab::Tab;
 
 /// How long Firefox may take to agree to close.
 const CLOSE: Duration = Duration::from_secs(3);
-/// How long a page may take to tell its title for a list; a busy one is listed with the last that is known.
+/// How long a page may take to report its title for a list; a busy one is listed with its last known title.
 const TITLE: Duration = Duration::from_millis(300);
-/// Depth of frames in frames in a list.
+/// Depth of nested frames in a list.
 const FRAMES_DEPTH_MAX: usize = 20;
 
-/// One Firefox. When it is dropped Firefox goes on and can be attached to again; [`Browser::close`] ends it.
+/// One Firefox. When this is dropped Firefox keeps running and can be attached to again; [`Browser::close`] ends it.
 #[derive(Debug)]
 pub struct Browser {
     shared: Arc<SharedBrowser>,
@@ -38,7 +38,7 @@ pub struct Browser {
     version: String,
     is_attached: bool,
     download_bytes_max: Option<u64>,
-    /// The interception that enforces the policy, while there is one.
+    /// The interception that enforces the policy, if there is one.
     interception: Mutex<Option<String>>,
 }
 
@@ -48,9 +48,8 @@ pub struct TabInfo {
     pub id: TabId,
     pub container: Container,
     pub url: String,
-    /// The title of its page.
     pub title: String,
-    /// The addresses of the frames in it, outer ones first.
+    /// The addresses of its frames, outer ones first.
     pub frames: Vec<String>,
 }
 
@@ -121,17 +120,15 @@ impl Browser {
         program::find_firefox(options.path.as_deref())
     }
 
-    /// Whether Firefox ran already, with whatever tabs and containers are in it.
+    /// Whether Firefox was already running, with whatever tabs and containers it has.
     pub fn is_attached(&self) -> bool {
         self.is_attached
     }
 
-    /// The process of Firefox.
     pub fn process(&self) -> FirefoxProcess {
         self.process
     }
 
-    /// The version of Firefox.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -156,7 +153,7 @@ impl Browser {
             launch::end(&self.process);
         }
         launch::see_off(&self.process);
-        // One that runs now is another server's, which has begun at the same path.
+        // A running one is another server's, which has begun at the same path.
         if profile::recorded(&self.profile).is_none() {
             profile::forget(&self.profile);
         }
@@ -181,7 +178,7 @@ impl Browser {
         Ok(())
     }
 
-    /// All containers, the common one included.
+    /// Including the common one.
     pub fn containers(&self, timeout: Duration) -> Result<Vec<Container>> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -226,13 +223,13 @@ impl Browser {
         Ok(Tab::new(self.shared.clone(), self.shared.tab(id)?))
     }
 
-    /// All tabs, those of people and of pages included.
+    /// Including those opened by people and pages.
     pub fn tabs(&self, timeout: Duration) -> Result<Vec<TabInfo>> {
         let deadline = Deadline::after(timeout);
         let tree: ContextTree = self.call("browsingContext.getTree", json!({}), &deadline)?;
         let known: Vec<Option<Tab>> =
             tree.contexts.iter().map(|node| self.tab(&TabId(node.context.clone())).ok()).collect();
-        // All pages are asked at once, so that one that is busy holds up the list only once.
+        // All pages are asked at once, so that a busy one delays the list only once.
         let titles = deadline.at_most(TITLE);
         std::thread::scope(|threads| {
             for tab in known.iter().flatten() {
@@ -272,12 +269,12 @@ impl Browser {
         Ok(())
     }
 
-    /// Checks an address the way a navigation would.
+    /// Checks an address as a navigation would.
     pub fn check(&self, url: &str) -> Result<()> {
         self.shared.policy().check(url, LoadKind::Page)
     }
 
-    /// Sends a command of WebDriver BiDi as it is.
+    /// Sends a WebDriver BiDi command as it is.
     pub fn raw(&self, method: &str, params: Value, timeout: Duration) -> Result<Value> {
         self.call(method, params, &Deadline::after(timeout))
     }

@@ -1,4 +1,4 @@
-//! Calls to Firefox and what comes back: each caller waits for its own answer, with its own deadline.
+//! Calls to Firefox and their answers: each caller waits for its own, with its own deadline.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,14 +30,14 @@ pub(crate) struct CallScope {
     pub(crate) until_crashed: bool,
 }
 
-/// A message from Firefox that nobody asked for.
+/// A message from Firefox that is not an answer.
 #[derive(Debug)]
 pub(crate) struct BidiEvent {
     pub(crate) method: String,
     pub(crate) params: Value,
 }
 
-/// The calls of all callers over one socket.
+/// All calls share one socket.
 #[derive(Debug)]
 pub(crate) struct BidiConnection {
     sender: Sender,
@@ -75,7 +75,6 @@ impl BidiConnection {
         BidiConnection { sender, next: AtomicU64::new(1), calls: Mutex::default() }
     }
 
-    /// Asks Firefox and waits for its answer.
     pub(crate) fn call<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -87,7 +86,7 @@ impl BidiConnection {
         pending.wait(deadline)
     }
 
-    /// Asks Firefox; the answer can be waited for later.
+    /// Sends a call; its answer can be waited for later.
     pub(crate) fn begin(&self, method: &str, params: Value, about: CallScope) -> Result<Pending<'_>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answers) = mpsc::sync_channel(1);
@@ -106,7 +105,7 @@ impl BidiConnection {
         Ok(pending)
     }
 
-    /// Tells Firefox something whose answer nobody needs.
+    /// Sends a command whose answer nobody needs.
     pub(crate) fn tell(&self, method: &str, params: Value) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         // If Firefox is gone the reader tells everybody.
@@ -123,7 +122,7 @@ impl BidiConnection {
         });
     }
 
-    /// Ends the connection; everybody who waits is told.
+    /// Closes the connection; everybody who waits is told.
     pub(crate) fn hang_up(&self) {
         self.sender.hang_up();
     }
@@ -132,10 +131,10 @@ impl BidiConnection {
         self.locked().has_ended
     }
 
-    /// Reads until the connection ends, and hands over answers and events.
+    /// Reads until the connection ends, and passes on answers and events.
     pub(crate) fn read(&self, mut receiver: Receiver, mut event: impl FnMut(BidiEvent)) {
         while let Some(text) = receiver.next(&self.sender) {
-            // What is no message of the protocol has no id by which somebody could wait for it.
+            // Nobody can wait for something that is not a message of the protocol: it has no id.
             let Ok(incoming) = serde_json::from_str::<BidiMessage<'_>>(&text) else { continue };
             match incoming.id {
                 Some(id) => self.answer(id, &incoming),
@@ -154,7 +153,7 @@ impl BidiConnection {
     }
 
     fn answer(&self, id: u64, incoming: &BidiMessage<'_>) {
-        // Who gave up is not in the table any more.
+        // A caller that gave up is no longer in the table.
         let Some(waiting) = self.locked().waiting.remove(&id) else { return };
         let answer = match (&incoming.error, incoming.result) {
             (None, Some(result)) => Ok(result.get().to_owned()),
@@ -172,7 +171,7 @@ impl BidiConnection {
     }
 }
 
-/// A call whose answer is still to come; forgotten when dropped.
+/// A call that waits for its answer; forgotten when dropped.
 #[derive(Debug)]
 pub(crate) struct Pending<'a> {
     connection: &'a BidiConnection,
@@ -196,7 +195,7 @@ impl Pending<'_> {
     }
 }
 
-/// What a command is about, for those who waited for it in vain.
+/// What a command does, for callers that waited too long.
 fn in_words(method: &str) -> &str {
     match method {
         "script.callFunction" => "an answer of the page",

@@ -1,10 +1,9 @@
-//! How long a caller waits, from the moment of its call.
+//! How long a caller waits, from the start of its call.
 
 use std::time::{Duration, Instant};
 
 use crate::error::BrowserError;
 
-/// The moment until which a caller waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
     at: Instant,
@@ -12,7 +11,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The longest that anything is waited for: a bound for callers that give none.
+    /// For callers that give no limit.
     const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
     pub(crate) fn after(timeout: Duration) -> Deadline {
@@ -20,7 +19,7 @@ impl Deadline {
         Deadline { at: Instant::now() + after, after }
     }
 
-    /// What is left of it; nothing once it has passed.
+    /// The remaining time; zero once it has passed.
     pub(crate) fn left(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())
     }

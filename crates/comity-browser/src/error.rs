@@ -6,28 +6,25 @@ use std::time::Duration;
 /// Why the browser did not do what it was asked to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BrowserError {
-    /// There is no Firefox to start.
     NoBrowser {
         looked_for: String,
     },
-    /// Firefox could not be started, or not be attached to.
+    /// Firefox could not be started or attached to.
     NotStarted {
-        /// What stood in the way.
         why: String,
     },
-    /// Firefox has ended, or its connection has.
+    /// Firefox has ended, or the connection to it.
     Died,
     /// It took longer than the caller wanted to wait.
     Timeout {
         what: String,
         after: Duration,
     },
-    /// The tab is closed, or never was.
+    /// The tab is closed, or never existed.
     NoSuchTab {
-        /// The tab that was named.
         tab: String,
     },
-    /// The reference belongs to an earlier document, or to an element that was removed.
+    /// The reference belongs to an earlier document, or to a removed element.
     StaleRef {
         reference: String,
     },
@@ -38,18 +35,16 @@ pub enum BrowserError {
     /// The policy does not allow this address.
     Blocked {
         url: String,
-        /// The rule that forbids it.
         rule: String,
     },
-    /// A dialog of the page is in the way.
+    /// A dialog of the page is open.
     Dialog {
-        /// Its kind: `alert`, `confirm`, `prompt` or `beforeunload`.
+        /// `alert`, `confirm`, `prompt` or `beforeunload`.
         kind: String,
         message: String,
     },
-    /// The element cannot be acted on by a person either.
+    /// A person could not click the element, either.
     NotClickable {
-        /// What is in the way.
         why: String,
     },
     /// The page could not be loaded.
@@ -57,16 +52,14 @@ pub enum BrowserError {
         url: String,
         why: String,
     },
-    /// The document went away while it was being worked with.
+    /// The document went away in the middle of the command.
     PageGone,
     /// The right to act ended before the turn came.
     Revoked,
     Script {
         message: String,
     },
-    /// The input makes no sense.
     Invalid {
-        /// What is wrong with it.
         why: String,
     },
     Refused {
@@ -76,7 +69,7 @@ pub enum BrowserError {
     },
 }
 
-/// What most functions of this crate give.
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, BrowserError>;
 
 impl BrowserError {

@@ -1,4 +1,4 @@
-//! What Firefox tells by itself, and what follows from it.
+//! Firefox's events, and what follows from them.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::policy::LoadKind;
 use crate::shared::SharedBrowser;
 use crate::tab_state::TabRecord;
 
-/// What the driver wants to be told; by module, since not every version knows every event.
+/// The events to subscribe to; by module, since not every version knows every event.
 pub(crate) const WANTED: [&str; 6] = [
     "browsingContext",
     "log",
@@ -24,7 +24,6 @@ pub(crate) const WANTED: [&str; 6] = [
     "network.responseCompleted",
 ];
 
-/// The address of an empty page.
 pub(crate) const EMPTY: &str = "about:blank";
 
 /// How far a page has come.
@@ -35,7 +34,7 @@ enum NavigationStep {
 }
 
 impl SharedBrowser {
-    /// Takes in one event. Runs on the reading thread, so it never waits for an answer.
+    /// Processes an event. Runs on the reading thread, so it never waits for an answer.
     pub(crate) fn take(&self, event: &BidiEvent) {
         let params = &event.params;
         match event.method.as_str() {
@@ -93,7 +92,7 @@ impl SharedBrowser {
         }));
     }
 
-    /// Takes in the tabs and frames that were there before anybody listened.
+    /// Adds tabs and frames that existed before anybody listened.
     pub(crate) fn contexts_found(&self, nodes: &Value, parent: Option<&str>, depth: usize) {
         for node in nodes.as_array().into_iter().flatten().filter(|_| depth > 0) {
             self.context_found(node, parent);
@@ -108,7 +107,7 @@ impl SharedBrowser {
         self.tell(BrowserEvent::Died);
     }
 
-    /// Changes what is known of a tab, if the event is about the tab itself and not about a frame in it.
+    /// Updates the record of a tab, if the event is about the tab itself and not a frame in it.
     fn in_tab(&self, params: &Value, change: impl FnOnce(&mut crate::tab_state::Live)) {
         let tab = self.contexts().tabs.get(&TabId(text(params, "context").to_owned())).cloned();
         if let Some(tab) = tab {
@@ -141,7 +140,7 @@ impl SharedBrowser {
             contexts.tabs.insert(tab.clone(), Arc::new(state));
             let is_opened_by_page = opener.is_some();
             let notice = BrowserEvent::TabOpened { tab, container, url, opener };
-            // It may be the one that we are opening just now; the answer to that tells.
+            // It may be the one that we are just opening; the answer to that tells.
             if contexts.opening > 0 && !is_opened_by_page {
                 contexts.parked.push(notice);
                 return;
@@ -182,8 +181,8 @@ impl SharedBrowser {
         }
     }
 
-    /// An empty page is coming, or has come. When a page's process has crashed this is all that is heard: Firefox 140
-    /// tells only of its beginning, 153 only of its arrival.
+    /// An empty page is coming, or has come. When a page's process has crashed this is all that is reported: Firefox
+    /// 140 reports only the start, 153 only the arrival.
     fn page_emptied(&self, context: &str, step: NavigationStep) {
         let tab = self.contexts().tabs.get(&TabId(context.to_owned())).cloned();
         let lost = tab.and_then(|tab| {
@@ -192,7 +191,8 @@ impl SharedBrowser {
             Some(BrowserEvent::PageLost { tab: tab.id.clone(), url: url.filter(|url| url != EMPTY)? })
         });
         if let Some(lost) = lost {
-            // The one that has come is in Firefox's own process, where no script may run: it is loaded as a page.
+            // The page that came is in Firefox's own process, where no script may run, so it is loaded as a normal
+            // page.
             if step == NavigationStep::Arrival {
                 let params = json!({ "context": context, "url": EMPTY, "wait": "none" });
                 self.connection.tell("browsingContext.navigate", params);
@@ -211,7 +211,7 @@ impl SharedBrowser {
         let tab = self.contexts().tabs.get(&TabId(context.to_owned())).cloned();
         let before = tab
             .and_then(|tab| tab.change(|live| std::mem::replace(&mut live.navigation, navigation.clone())));
-        // An empty page that nobody navigated to comes under the name of the one that it takes the place of.
+        // An empty page that nobody navigated to has the navigation id of the one that it replaces.
         if text(params, "url") == EMPTY && before.is_some() && before == navigation {
             self.page_emptied(context, NavigationStep::Arrival);
         }
@@ -278,7 +278,7 @@ impl SharedBrowser {
         let is_navigation = !params["navigation"].is_null();
         let mut outcome = RequestOutcome::Running;
         if is_blocked(params) {
-            // A page in a tab was checked before; here frames, parts and where redirections lead are.
+            // A tab's page was checked before; this checks frames, parts and targets of redirections.
             match self.policy().check(url, LoadKind::Part) {
                 Ok(()) => self.connection.tell("network.continueRequest", json!({ "request": id })),
                 Err(error) => {
@@ -324,7 +324,7 @@ impl SharedBrowser {
     fn request_failed(&self, params: &Value) {
         let error = cut(text(params, "errorText"), URL_BYTES_MAX);
         self.request_ended(params, |request| match &request.outcome {
-            // That it fails is what the policy wanted; the rule says more than the failure.
+            // The failure is what the policy wanted; the rule says more than the error.
             RequestOutcome::Blocked { rule } => RequestOutcome::Blocked { rule: rule.clone() },
             RequestOutcome::Running | RequestOutcome::Answered { .. } | RequestOutcome::Failed { .. } => {
                 RequestOutcome::Failed { error }
@@ -337,7 +337,7 @@ impl SharedBrowser {
         let id = request_id(params);
         tab.change(|live| {
             live.request_ended(id);
-            // A redirection has the id of the request that it follows: the newest is meant.
+            // A redirection has the id of the original request: the newest is meant.
             if let Some(request) = live.network.newest_mut(|request| request.id == id) {
                 request.outcome = outcome(request);
             }

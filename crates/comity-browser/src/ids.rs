@@ -1,8 +1,8 @@
-//! Names of tabs and containers.
+//! Ids of tabs and containers.
 
 use std::fmt;
 
-/// A tab's id, valid until Firefox or the session ends.
+/// Valid until Firefox or the session ends.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TabId(pub String);
 
@@ -11,7 +11,7 @@ pub struct TabId(pub String);
 pub struct Container(pub String);
 
 impl Container {
-    /// The container of tabs for which none was asked.
+    /// The container of tabs for which none was requested.
     pub fn common() -> Container {
         Container("default".into())
     }

@@ -1,4 +1,4 @@
-//! Keys by name, and what the protocol calls them.
+//! Keys by name, and their codes in the protocol.
 
 use crate::error::{BrowserError, Result};
 
@@ -32,7 +32,7 @@ impl Modifier {
     }
 }
 
-/// Keys that stand for no letter.
+/// Keys without a character.
 const NAMED: &[(&str, char)] = &[
     ("cancel", '\u{E001}'),
     ("help", '\u{E002}'),
@@ -79,13 +79,13 @@ const NAMED: &[(&str, char)] = &[
     ("meta", '\u{E03D}'),
 ];
 
-/// The codes that keys of the protocol have; as text they would press keys instead of being typed.
+/// The protocol's key codes; in text they would press keys instead of being typed.
 const CODES: std::ops::RangeInclusive<char> = '\u{E000}'..='\u{E05D}';
 
 pub(crate) const ENTER: char = '\u{E007}';
 pub(crate) const BACKSPACE: char = '\u{E003}';
 
-/// A key with the modifiers that are written before it: `a`, `Enter`, `Control+Shift+T`, `Ctrl++`.
+/// A key with its modifiers: `a`, `Enter`, `Control+Shift+T`, `Ctrl++`.
 pub(crate) fn parse(text: &str) -> Result<(Vec<Modifier>, char)> {
     let mut modifiers = Vec::new();
     let mut rest = text;
@@ -101,7 +101,7 @@ pub(crate) fn parse(text: &str) -> Result<(Vec<Modifier>, char)> {
     Ok((modifiers, key(rest)?))
 }
 
-/// The codes of a text that is typed; a line break is Enter.
+/// The codes of a text to type; a line break is Enter.
 pub(crate) fn typed(text: &str) -> Result<Vec<char>> {
     if text.contains(|c| CODES.contains(&c)) {
         return Err(BrowserError::invalid("the text has private characters that stand for keys"));

@@ -1,4 +1,4 @@
-//! Gets hold of a Firefox: the one that was started earlier, or a new one.
+//! Gets a Firefox: the one that was started earlier, or a new one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,12 +12,11 @@ use crate::firefox::{inside, profile, program};
 use crate::lease::SessionLease;
 use crate::options::BrowserOptions;
 
-/// How long a Firefox that runs may take to be attached to, before it counts as stuck.
+/// How long attaching to a running Firefox may take before it counts as stuck.
 const ATTACH: Duration = Duration::from_secs(15);
 /// How long Firefox may take to end by itself, and then after each signal.
 const END: Duration = Duration::from_secs(5);
 
-/// A Firefox that is ours.
 #[derive(Debug)]
 pub(crate) struct Launched {
     pub(crate) process: FirefoxProcess,
@@ -31,14 +30,14 @@ pub(crate) fn attach_or_start(options: &BrowserOptions, deadline: &Deadline) -> 
         match attach(&options.profile, process, &deadline.at_most(ATTACH)) {
             Ok(launched) => return Ok(launched),
             Err(stuck) if deadline.left().is_zero() => return Err(stuck),
-            // It runs and cannot be used: a new one could not have its profile.
+            // It runs and cannot be used, and a new one could not have its profile.
             Err(_) => end(&process),
         }
     }
     start(options, deadline)
 }
 
-/// Ends a Firefox: asks, then insists. Tells whether it is gone.
+/// Ends a Firefox: asks, then insists. Returns whether it is gone.
 pub(crate) fn end(process: &FirefoxProcess) {
     for signal in [Signal::TERM, Signal::KILL] {
         process.signal(signal);
@@ -67,7 +66,7 @@ fn start(options: &BrowserOptions, deadline: &Deadline) -> Result<Launched> {
     let mut child = program::start(&program, &options.profile, options.display)?;
     let pid = child.id();
     let process = FirefoxProcess::identify(pid);
-    // Somebody has to ask after it when it ends; else it stays in the table of processes.
+    // Somebody has to reap it; otherwise it stays a zombie.
     let reaper = std::thread::Builder::new().name("firefox".into()).spawn(move || child.wait());
     let process = process.ok_or_else(|| BrowserError::not_started("it ended at once"))?;
     let begin = || {

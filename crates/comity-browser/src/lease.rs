@@ -1,4 +1,4 @@
-//! The lease: the session of the browser, which ends with its connection, whatever becomes of the client. Tabs and
+//! The lease: the browser's session, which ends with its connection, whatever becomes of the client. Tabs and
 //! containers stay for the next one.
 
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::error::{BrowserError, Result};
 use crate::firefox::{inside, private_socket};
 use crate::socket::{self, Receiver, Sender};
 
-/// How long is waited until Firefox has noticed that an earlier client is gone.
+/// How long to wait until Firefox has noticed that an earlier client is gone.
 const TAKEN: Duration = Duration::from_secs(5);
 /// How long to wait between two tries: Firefox does not tell when it is free.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// A session of the browser, held as long as its connection lives.
+/// A session of the browser, held while its connection lives.
 #[derive(Debug)]
 pub(crate) struct SessionLease {
     pub(crate) sender: Sender,
@@ -25,7 +25,7 @@ pub(crate) struct SessionLease {
 }
 
 enum LeaseFailure {
-    /// Another client has the browser, or had it until a moment ago.
+    /// Another client has the browser, or just had it.
     Taken,
     Other(BrowserError),
 }

@@ -1,8 +1,8 @@
 //! The browser driver: one Firefox over WebDriver BiDi, its containers and its tabs.
 //!
-//! One thread reads from Firefox; callers write, and each waits for its own answer with its own timeout. What acts on a
-//! tab is done one after another, what only reads is not held up, and no tab waits for another. Firefox outlives its
-//! client: who comes next attaches to it and finds all tabs and containers. Knows nothing of agents and pools.
+//! One thread reads from Firefox; callers write, and each waits for its own answer with its own timeout. Acts on a
+//! tab run one after another, reads are not held up, and no tab waits for another. Firefox outlives its client: the
+//! next one attaches to it and finds all tabs and containers. Knows nothing of agents and pools.
 
 mod activity;
 pub mod adopt;
@@ -32,7 +32,7 @@ pub use activity::{ConsoleLine, NetworkRequest, RequestOutcome};
 pub use browser::{Browser, TabInfo};
 pub use error::{BrowserError, Result};
 pub use firefox::process::FirefoxProcess;
-pub use firefox::program::find_firefox;
+pub use firefox::program::{NAMES as FIREFOX_NAMES, find_firefox};
 pub use ids::{Container, TabId};
 pub use keys::Modifier;
 pub use notice::{BrowserEvent, Dialog, Download, Downloaded};

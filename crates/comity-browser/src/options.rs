@@ -11,31 +11,28 @@ const START: Duration = Duration::from_secs(60);
 /// Whether people see the window.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Display {
-    /// No window is shown.
     #[default]
     Headless,
-    /// The window is shown, on the display that the environment names.
     Visible,
 }
 
 /// How the browser is run.
 #[derive(Clone, Debug)]
 pub struct BrowserOptions {
-    /// The program; if it is not given, `firefox-esr` or `firefox` on the PATH.
+    /// The program; by default `firefox-esr` or `firefox` on the PATH.
     pub path: Option<PathBuf>,
-    /// The directory of the profile, made if it is missing, for us alone.
+    /// The private directory of the profile, created if missing.
     pub profile: PathBuf,
-    /// Whether people see the window.
     pub display: Display,
     pub policy: Policy,
-    /// Bytes of one download; without it nothing is downloaded.
+    /// Bytes of one download; `None` allows no downloads.
     pub download_bytes_max: Option<u64>,
     /// How long Firefox may take until it can be used.
     pub start_timeout: Duration,
 }
 
 impl BrowserOptions {
-    /// Runs headless with this profile and the default policy.
+    /// Headless, with this profile and the default policy.
     pub fn new(profile: impl Into<PathBuf>) -> BrowserOptions {
         BrowserOptions {
             path: None,

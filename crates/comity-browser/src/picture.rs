@@ -1,8 +1,8 @@
-//! Files of pictures: out of Base64, and how large they are.
+//! Picture files: Base64, and their dimensions.
 
 use data_encoding::BASE64_NOPAD;
 
-/// Bytes out of Base64, padded or not; nothing if it is none.
+/// Decodes Base64, padded or not; `None` if it is not valid.
 pub(crate) fn decoded(text: &str) -> Option<Vec<u8>> {
     BASE64_NOPAD.decode(text.trim_end_matches('=').as_bytes()).ok()
 }
@@ -19,7 +19,7 @@ pub(crate) fn size_of(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Goes from segment to segment until the one that begins the picture.
+/// Skips segments until the one that begins the picture.
 fn size_of_jpeg(mut rest: &[u8]) -> Option<(u32, u32)> {
     loop {
         let [0xFF, marker, high, low, body @ ..] = rest else { return None };

@@ -1,11 +1,11 @@
-//! Values of scripts, as Firefox sends them, made into JSON.
+//! Converts script values from Firefox into JSON.
 
 use serde_json::{Map, Value, json};
 
-/// Depth of values in values.
+/// Depth of nested values.
 const DEPTH_MAX: usize = 64;
 
-/// A value as JSON; what JSON has no word for becomes a text that names it.
+/// A value as JSON; what JSON cannot express becomes a text that names it.
 pub(crate) fn to_json(remote: &Value) -> Value {
     convert(remote, DEPTH_MAX)
 }
@@ -53,7 +53,7 @@ fn pair(entry: &Value, depth: usize) -> Option<(String, Value)> {
     Some((key, convert(entry.get(1)?, depth - 1)))
 }
 
-/// Numbers that JSON lacks come as texts: `NaN`, `-0`, `Infinity`.
+/// Numbers that JSON lacks come as text: `NaN`, `-0`, `Infinity`.
 fn number(value: &Value) -> Value {
     match value.as_str() {
         Some("-0") => json!(0),

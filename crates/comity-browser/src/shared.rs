@@ -11,7 +11,6 @@ use crate::notice::BrowserEvent;
 use crate::policy::Policy;
 use crate::tab_state::TabRecord;
 
-/// Who is told what happens.
 pub(crate) type Listener = Box<dyn Fn(BrowserEvent) + Send + Sync>;
 
 /// One browser, as all callers see it.
@@ -28,7 +27,7 @@ pub(crate) struct Contexts {
     pub(crate) tabs: HashMap<TabId, Arc<TabRecord>>,
     /// The tab that each frame is in.
     pub(crate) frames: HashMap<String, TabId>,
-    /// Tabs that are being opened by us, and whose ids we do not know yet.
+    /// Tabs that we are opening, and whose ids we do not know yet.
     pub(crate) opening: usize,
     /// Tabs that came meanwhile: ours, or somebody else's.
     pub(crate) parked: Vec<BrowserEvent>,

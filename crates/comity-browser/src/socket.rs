@@ -1,4 +1,4 @@
-//! The WebSocket to Firefox, split: one thread reads, whoever has something to say writes.
+//! The WebSocket to Firefox, split: one thread reads, everybody writes.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -16,7 +16,7 @@ const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// How long Firefox may take to read what is sent before it counts as dead.
 const WRITE_MAX: Duration = Duration::from_secs(20);
 
-/// Writes, one message at a time.
+/// Writes one message at a time.
 #[derive(Debug)]
 pub(crate) struct Sender {
     socket: Mutex<WebSocket<RetryingStream>>,
@@ -28,7 +28,7 @@ pub(crate) struct Receiver {
     socket: WebSocket<OnlyReads>,
 }
 
-/// Begins to speak over a connection; reading is limited until [`Receiver::be_patient`].
+/// Opens the protocol over a connection; reading has a time limit until [`Receiver::be_patient`].
 pub(crate) fn begin(stream: UnixStream, deadline: &Deadline) -> Result<(Sender, Receiver)> {
     let failed = |error: &dyn std::fmt::Display| {
         BrowserError::not_started(format!("its WebSocket can't be used: {error}"))
@@ -50,7 +50,7 @@ pub(crate) fn begin(stream: UnixStream, deadline: &Deadline) -> Result<(Sender, 
     let (writer, _) =
         tungstenite::client::client_with_config("ws://localhost/", RetryingStream(writes), config())
             .map_err(|error| failed(&error))?;
-    // Firefox says nothing before it is asked, so the handshake has left no bytes behind.
+    // Firefox sends nothing unasked, so the handshake has left no bytes behind.
     let reader = WebSocket::from_raw_socket(OnlyReads(reads), Role::Client, config());
     Ok((Sender { socket: Mutex::new(writer), stream }, Receiver { socket: reader }))
 }
@@ -60,14 +60,14 @@ impl Sender {
         self.write(Message::Text(text.into()))
     }
 
-    /// Ends the connection; the reader sees it at once.
+    /// Closes the connection; the reader sees it at once.
     pub(crate) fn hang_up(&self) {
         let _already_gone = self.stream.shutdown(std::net::Shutdown::Both);
     }
 
     fn write(&self, message: Message) -> Result<()> {
         self.locked().send(message).map_err(|_| {
-            // Half a message may be on the wire: nothing can be said on it any more.
+            // Half a message may have been sent, so nothing more can be.
             self.hang_up();
             BrowserError::Died
         })
@@ -79,12 +79,12 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Waits for each message as long as it takes, from now on.
+    /// From now on, waits for each message as long as it takes.
     pub(crate) fn be_patient(&self) -> io::Result<()> {
         self.socket.get_ref().0.set_read_timeout(None)
     }
 
-    /// The next message; nothing once the connection has ended.
+    /// The next message; `None` once the connection has ended.
     pub(crate) fn next(&mut self, sender: &Sender) -> Option<String> {
         loop {
             match self.socket.read().ok()? {
@@ -97,7 +97,8 @@ impl Receiver {
     }
 }
 
-/// A stream whose calls go on after an interruption: a process that is stopped and continued has done nothing wrong.
+/// A stream whose calls continue after an interruption: a process that is stopped and continued has done nothing
+/// wrong.
 #[derive(Debug)]
 struct RetryingStream(UnixStream);
 
@@ -126,8 +127,8 @@ fn patiently(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// The reading half of the stream. What the protocol wants to answer by itself is answered by the sender, so that
-/// nothing gets between the parts of a message.
+/// The reading half of the stream. The sender writes the protocol's automatic answers, so that nothing gets between
+/// the parts of a message.
 #[derive(Debug)]
 struct OnlyReads(UnixStream);
 

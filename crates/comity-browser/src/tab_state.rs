@@ -1,4 +1,4 @@
-//! What is known of a tab from what Firefox tells.
+//! What is known of a tab from Firefox's events.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use crate::notice::Dialog;
 use crate::page::memory::PageMemory;
 use crate::turn::TabQueue;
 
-/// Requests that are counted as running in one tab.
+/// Running requests that are counted in one tab.
 const RUNNING_MAX: usize = 2000;
 
-/// A tab: its queue, what is known of it, and what its pages were told to be.
+/// A tab: its queue, what is known of it, and settings for its pages.
 #[derive(Debug)]
 pub(crate) struct TabRecord {
     pub(crate) id: TabId,
@@ -25,7 +25,7 @@ pub(crate) struct TabRecord {
     changed: Condvar,
     /// Those who make outlines, one after another.
     pub(crate) outlining: TabQueue,
-    /// References and earlier outlines; held for moments only.
+    /// References and earlier outlines; held only briefly.
     pub(crate) page: Mutex<PageMemory>,
 }
 
@@ -40,21 +40,21 @@ pub(crate) struct Live {
     pub(crate) is_closed: bool,
     /// Counts whatever happens to the document.
     pub(crate) moves: u64,
-    /// Counts changes of the address or the document alone.
+    /// Counts changes of the address or the document.
     pub(crate) arrivals: u64,
     pub(crate) console: BoundedLog<ConsoleLine>,
     pub(crate) network: BoundedLog<NetworkRequest>,
-    /// Running requests and when they began.
+    /// Running requests, and when they began.
     running: HashMap<String, Instant>,
     /// When the last request began or ended.
     pub(crate) network_moved: Instant,
-    /// When the document that is loading was asked for.
+    /// When the document that is loading was requested.
     pub(crate) navigation_began: Instant,
     /// The frame that was clicked or typed into last, if it was one: keys go there.
     pub(crate) focused_frame: Option<String>,
-    /// Whether we have told it to go somewhere just now.
+    /// Whether we have just told it to go somewhere.
     pub(crate) is_sent: bool,
-    /// What Firefox calls the navigation that brought the document.
+    /// Firefox's id of the navigation that brought the document.
     pub(crate) navigation: Option<String>,
     /// The last page that the policy refused, and the rule.
     pub(crate) blocked: Option<(String, String)>,
@@ -95,14 +95,14 @@ impl TabRecord {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is known, and wakes whoever waits for a change.
+    /// Changes what is known, and wakes those who wait for a change.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Live) -> T) -> T {
         let changed = change(&mut self.live());
         self.changed.notify_all();
         changed
     }
 
-    /// Waits for a change, or until the time is over.
+    /// Waits for a change, or until the deadline.
     pub(crate) fn wait<'a>(&self, live: MutexGuard<'a, Live>, deadline: &Deadline) -> MutexGuard<'a, Live> {
         let (live, _) =
             self.changed.wait_timeout(live, deadline.left()).unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl Live {
         self.running.remove(id);
     }
 
-    /// Requests of the document before this one are nobody's any more.
+    /// Requests of the previous document no longer count.
     pub(crate) fn document_came(&mut self) {
         self.focused_frame = None;
         let began = self.navigation_began;

@@ -1,4 +1,4 @@
-//! One after another: what acts on a tab waits for its turn, in the order of asking, and not longer than it wants.
+//! One after another: acts on a tab wait for their turn, in order, and not longer than they want.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use crate::error::{BrowserError, Result};
 /// Calls that wait for their turn on one tab.
 const WAITING_MAX: usize = 1000;
 
-/// The queue of a tab; the first in it acts.
+/// The first in the queue acts.
 #[derive(Default, Debug)]
 pub(crate) struct TabQueue {
     queue: Mutex<TabTickets>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ const ENTRIES_MAX: usize = 20_000;
 const HELD_ENTRIES_MAX: usize = 500;
 
 /// Names below `roots` of files that are held, by themselves or with their directory, and have more than one name; as far
-/// as they are found.
+/// as they are found. Directories that may not be looked into stand for what is in them.
 ///
 /// Looks at nothing but held directories unless there is such a file, which is rare among sources.
 pub fn other_names(roots: &[PathBuf], held: &[PathBuf]) -> Vec<PathBuf> {
@@ -24,29 +25,41 @@ pub fn other_names(roots: &[PathBuf], held: &[PathBuf]) -> Vec<PathBuf> {
     let is_known = |path: &Path| path.ancestors().any(|above| known.contains(above));
     let (mut found, mut left, mut looked) = (Vec::new(), roots.to_vec(), 0);
     while let Some(dir) = left.pop() {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_seen = look_into(&dir, |path, entry| {
             looked += 1;
-            if looked > ENTRIES_MAX {
-                return found;
-            }
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = entry.path();
-            if kind.is_dir() {
+            if entry.is_dir() {
                 left.push(path);
-            } else if kind.is_file()
-                && entry
-                    .metadata()
-                    .ok()
-                    .as_ref()
-                    .and_then(id_if_linked)
-                    .is_some_and(|id| linked.contains(&id))
-                && !is_known(&path)
-            {
+            } else if id_if_linked(entry).is_some_and(|id| linked.contains(&id)) && !is_known(&path) {
                 found.push(path);
             }
+            looked < ENTRIES_MAX
+        });
+        // Whoever made it so can look into it again, and find a name there.
+        if !is_seen && !is_known(&dir) {
+            found.push(dir);
+        }
+        if looked >= ENTRIES_MAX {
+            return found;
         }
     }
     found
+}
+
+/// Looks at what is in a directory until that is enough; `false` if it may not be looked at.
+fn look_into(dir: &Path, mut look: impl FnMut(PathBuf, &Metadata) -> bool) -> bool {
+    let is_denied = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => return !is_denied(&error),
+    };
+    for entry in entries.flatten() {
+        match entry.metadata() {
+            Ok(found) if !look(entry.path(), &found) => break,
+            Err(error) if is_denied(&error) => return false,
+            Ok(_) | Err(_) => {}
+        }
+    }
+    true
 }
 
 /// Files with several names among held paths, and in those that are directories.
@@ -94,5 +107,29 @@ mod tests {
         // The same for a file in a directory that is held as a whole.
         assert_eq!(other_names(&roots, &[at("src")]), [link]);
         assert!(other_names(&roots, &[at("src"), at("docs")]).is_empty(), "all its names are held");
+    }
+
+    #[test]
+    fn what_may_not_be_looked_into_stands_for_what_is_in_it() {
+        use std::os::unix::fs::PermissionsExt;
+        if rustix::process::geteuid().is_root() {
+            return comity_skip::skip("what_may_not_be_looked_into", "root looks into everything");
+        }
+        for mode in [0o000, 0o311, 0o444] {
+            let dir = tempfile::tempdir().expect("a directory");
+            let at = |path: &str| dir.path().join(path);
+            fs::create_dir_all(at("hidden/below")).expect("made");
+            fs::write(at("a.rs"), "").expect("written");
+            fs::hard_link(at("a.rs"), at("hidden/below/link")).expect("linked");
+            let set =
+                |mode| fs::set_permissions(at("hidden"), fs::Permissions::from_mode(mode)).expect("set");
+            set(mode);
+            let found = other_names(&[dir.path().to_owned()], &[at("a.rs")]);
+            let nothing =
+                fs::remove_file(at("a.rs")).map(|()| other_names(&[dir.path().to_owned()], &[at("a.rs")]));
+            set(0o755);
+            assert_eq!(found, [at("hidden")], "{mode:o}");
+            assert!(nothing.expect("removed").is_empty(), "{mode:o}");
+        }
     }
 }

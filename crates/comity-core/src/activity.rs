@@ -1,43 +1,44 @@
-//! What each agent is about: at work, waiting for others, kept from going on until somebody decides, or silent.
+//! What each agent is doing: working, waiting for others, blocked until somebody decides, or silent.
 
 use crate::agents::{Agent, Life};
 use crate::display::visible;
+use crate::features::WaitedFor;
 use crate::ids::{AgentId, Principal};
 use crate::limits::SILENT_AFTER;
 use crate::locks::{Hold, LockWait};
 use crate::permissions::{PlanState, RequestState};
+use crate::pools::SlotWait;
 use crate::teams::leader_of;
 use crate::time::{Millis, Timestamp};
-use crate::wait_graph::{WaitedFor, Waits};
+use crate::wait_graph::Waits;
 use crate::world::World;
 
-/// Something that somebody does not go on without.
+/// Something that somebody needs before it can go on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Want {
     pub what: String,
-    /// Who can give it; nobody in particular, if there are none.
+    /// Who can give it; empty if nobody in particular can.
     pub from: Vec<Principal>,
     pub since: Timestamp,
     pub kind: WantKind,
 }
 
-/// What is wanted.
+/// What somebody waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WantKind {
     Lock,
     Slot,
     Work,
-    /// Somebody's yes or no: no time brings it.
+    /// Somebody's yes or no: waiting alone does not bring it.
     Decision,
 }
 
-/// What an agent is about.
+/// What an agent is doing.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Activity {
-    /// It has not done anything yet.
     Starting,
     Working,
-    /// It has said that it has nothing to do.
+    /// It said that it has nothing to do.
     Idle,
     /// It goes on by itself once others release what it needs.
     Waiting(Vec<Want>),
@@ -49,7 +50,7 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// What the agent is about, when `now` is.
+    /// What the agent is doing, at `now`.
     pub fn of(world: &World, agent: &Agent, now: Timestamp) -> Activity {
         if !agent.is_live() {
             return Activity::Ended;
@@ -82,7 +83,6 @@ impl Activity {
         }
     }
 
-    /// What it waits for, if it does.
     pub fn wants(&self) -> &[Want] {
         match self {
             Activity::Waiting(wants) | Activity::Blocked(wants) => wants,
@@ -107,7 +107,7 @@ pub fn wants(world: &World, who: Principal) -> Vec<Want> {
     wants
 }
 
-/// What an ask in the queue of locks waits for: what others hold, else who came first.
+/// What an ask in the queue of locks waits for: the locks that others hold, otherwise the asks ahead of it.
 fn of_wait(world: &World, wait: &LockWait) -> Option<Want> {
     let (mut from, mut what, mut kind) = (Vec::new(), Vec::new(), WantKind::Lock);
     for wanted in &wait.wants {
@@ -146,8 +146,9 @@ fn of_wait(world: &World, wait: &LockWait) -> Option<Want> {
 fn slots(world: &World, who: Principal) -> Vec<Want> {
     let mut wants: Vec<Want> = Vec::new();
     for need in Waits::of(world).needs(who) {
-        let (WaitedFor::Slot(pool) | WaitedFor::Turn(pool)) = need.what else { continue };
-        let what = WaitedFor::Slot(pool).to_string();
+        let WaitedFor::Slot(wait) = need.what else { continue };
+        let pool = wait.pool();
+        let what = SlotWait::Free(pool).to_string();
         let from = need.from.keys().copied();
         match wants.iter_mut().find(|want| want.what == what) {
             Some(want) => from.for_each(|one| push_new(&mut want.from, one)),
@@ -160,7 +161,7 @@ fn slots(world: &World, who: Principal) -> Vec<Want> {
     wants
 }
 
-/// What an agent was not told yet: whether it may, and what is said to its plan.
+/// Answers that the agent waits for: to its permission requests, and to its plan.
 fn answers(world: &World, agent: AgentId) -> impl Iterator<Item = Want> {
     let asked = world.permissions.requests_of(agent).filter_map(|request| {
         let RequestState::Waiting { to } = request.state else { return None };

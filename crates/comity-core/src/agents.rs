@@ -27,6 +27,7 @@ pub(crate) use idle::works_again;
 pub use joining::check_name;
 use joining::{add_token, attach, join, join_beside, rename};
 pub(crate) use joining::{check_agent_name, join_below, may_bring_into};
+pub use limit::AgentCapacity;
 use limit::limit;
 pub(crate) use limit::{check_limit, check_limit_with};
 pub use notices::AgentTold;
@@ -44,10 +45,8 @@ pub struct Profile {
     /// The team it would like to be in: its leader or the human admits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wished_team: Option<Box<str>>,
-    /// The agent that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<AgentId>,
-    /// The model it runs on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Box<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,26 +59,26 @@ pub struct Profile {
     /// The id that its program gave it, if it is one of several agents that run in one program; `parent` is the program's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<Box<str>>,
-    /// Since when, and where, processes may be its own.
+    /// From when on, and in which process group, processes may be its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Since>,
-    /// The agent in whose place it comes.
+    /// The agent that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<AgentId>,
 }
 
-/// From when on, and in which group of processes, a process that lost its parent may be an agent's.
+/// From when on, and in which process group, an orphaned process may be an agent's.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Since {
     /// In the kernel's ticks since boot.
     pub start: u64,
-    /// A group that processes do not leave by losing their parents; nothing if it is not known.
+    /// A group that processes stay in when they lose their parents; `None` if it is not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub group: Option<Box<str>>,
 }
 
-/// A process that cannot be mistaken for a later one with the same number.
+/// A process, told apart from a later one with the same pid.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
@@ -98,16 +97,16 @@ pub enum Ending {
     Exited,
 }
 
-/// Where an agent is in its life.
+/// Where an agent is in its life cycle.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Life {
-    /// It joined, and has not done anything yet.
+    /// It has joined, and not done anything yet.
     Starting,
     Running,
     /// It waits for something to do.
     Idle,
-    /// It is no more. This state is final.
+    /// This state is final.
     Ended {
         ending: Ending,
         cause: Box<str>,
@@ -115,20 +114,19 @@ pub enum Life {
     },
 }
 
-/// An agent that is here, or was.
+/// A live agent, or one that has ended.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
     pub id: AgentId,
-    /// What is known of it.
     pub profile: Profile,
     pub tokens: Vec<TokenHash>,
     pub joined: Timestamp,
     /// Its last sign of life.
     pub seen: Timestamp,
-    /// When its own connection closed, if it did.
+    /// When its own connection closed, if it has.
     pub disconnected: Option<Timestamp>,
-    /// How long the machine had run at the first start of a server after its last sign of life.
+    /// How long the machine had been up at the first server start after its last sign of life.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub silent_since_uptime: Option<Millis>,
     pub life: Life,
@@ -136,15 +134,15 @@ pub struct Agent {
     pub notices: Vec<Notice>,
 }
 
-/// All agents: the living, and the newest of the ended.
+/// All live agents, and the newest of the ended ones.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Agents {
+    pub limit: AgentCapacity,
     pub(crate) by_id: BTreeMap<AgentId, Agent>,
     live_names: BTreeMap<Box<str>, AgentId>,
     tokens: BTreeMap<TokenHash, AgentId>,
     children: BTreeMap<AgentId, BTreeSet<AgentId>>,
     ended: BTreeSet<(Timestamp, AgentId)>,
-    /// The processes of the living.
     processes: BTreeSet<(Process, AgentId)>,
     pub(crate) changes: usize,
 }
@@ -172,12 +170,11 @@ impl Ending {
 }
 
 impl Agent {
-    /// Whether it has not ended.
     pub fn is_live(&self) -> bool {
         !matches!(self.life, Life::Ended { .. })
     }
 
-    /// Whether it lives as long as a process that is watched.
+    /// Whether it lives as long as its process, which is watched.
     pub fn is_watched(&self) -> bool {
         self.is_live() && self.profile.process.is_some()
     }
@@ -189,32 +186,29 @@ impl Agents {
         self.by_id.get(&agent)
     }
 
-    /// All that are known, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Agent> {
         self.by_id.values()
     }
 
-    /// All that have not ended.
     pub fn live(&self) -> impl Iterator<Item = &Agent> {
         self.live_names.values().filter_map(|id| self.by_id.get(id))
     }
 
-    /// How many are known.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    /// Whether nobody is known.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
 
-    /// Whether one more may come under this limit.
-    pub fn may_join(&self, max: Option<usize>) -> bool {
-        max.is_none_or(|max| self.live_names.len() < max)
+    /// Whether there is room for one more.
+    pub(crate) fn may_join(&self) -> bool {
+        self.limit.max().is_none_or(|max| self.live_names.len() < max)
     }
 
-    /// Counts who came, who ended and whose process became known: when it moves, there may be another one to watch.
+    /// Counts agents that joined or ended, and processes that became known: if it moved, there may be another process
+    /// to watch.
     pub fn changes(&self) -> usize {
         self.changes
     }
@@ -246,8 +240,8 @@ impl Agents {
         self.by_id.get(&agent).ok_or_else(unknown).and_then(must_live)
     }
 
-    /// The agent and all below it, the topmost first; a cycle of parents ends the walk.
-    pub fn with_descendants(&self, top: AgentId) -> Vec<AgentId> {
+    /// The agent and all its descendants, topmost first; a cycle of parents ends the walk.
+    pub(crate) fn with_descendants(&self, top: AgentId) -> Vec<AgentId> {
         let mut family = vec![top];
         let mut seen = BTreeSet::from([top]);
         let mut next = 0;
@@ -262,12 +256,12 @@ impl Agents {
         family
     }
 
-    /// The live agent with this id within the program of another.
+    /// The live sub-agent with this id in another agent's program.
     pub fn within(&self, program: AgentId, id: &str) -> Option<&Agent> {
         self.sub_agents(program).find(|agent| agent.profile.within.as_deref() == Some(id))
     }
 
-    /// Whether other agents live in the program of this one.
+    /// Whether sub-agents live in this agent's program.
     pub fn has_sub_agents(&self, program: AgentId) -> bool {
         self.sub_agents(program).next().is_some()
     }
@@ -277,12 +271,12 @@ impl Agents {
         children.filter(|agent| agent.is_live() && agent.profile.within.is_some())
     }
 
-    /// Whether `above` is the parent of `below`, or a parent's parent.
+    /// Whether `above` is the parent of `below`, or an ancestor further up.
     pub fn is_ancestor(&self, above: AgentId, below: AgentId) -> bool {
         self.started_by(below).any(|agent| agent.id == above)
     }
 
-    /// Who started an agent, who started that one, and so on; a cycle ends the walk.
+    /// The chain of parents, the nearest first; a cycle ends the walk.
     pub fn started_by(&self, agent: AgentId) -> impl Iterator<Item = &Agent> {
         let mut seen = BTreeSet::from([agent]);
         let parent = move |at: AgentId| self.by_id.get(&self.by_id.get(&at)?.profile.parent?);
@@ -334,7 +328,7 @@ impl Agents {
         }
     }
 
-    /// The live agent that is this process.
+    /// The live agent with this process.
     pub fn by_process(&self, process: Process) -> Option<AgentId> {
         let of_it = (process, AgentId::from_bits(0))..;
         self.processes.range(of_it).next().filter(|(found, _)| *found == process).map(|(_, agent)| *agent)

@@ -1,4 +1,4 @@
-//! Remembers what was answered to an ask with an idempotency key, so that a repeat gets the same.
+//! Remembers the answers to asks with an idempotency key, so that a repeat gets the same answer.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::ids::{Key, Principal};
 use crate::limits::ANSWERS_MAX;
 
-/// The events of recent asks by key. Bounded: the oldest is forgotten first.
+/// The events of recent asks by key. Bounded: the oldest are forgotten first.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answers {
@@ -18,7 +18,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// What the ask of `who` with this key led to, if it is remembered.
+    /// What the ask of `who` with this key led to, if that is still remembered.
     pub fn get(&self, who: Principal, key: &Key) -> Option<&[Event]> {
         self.events.get(&(who, key.clone())).map(Vec::as_slice)
     }
@@ -42,7 +42,7 @@ impl Answers {
     }
 }
 
-/// Whether one of these has the same key for another call.
+/// Whether the map has the same key for another call.
 pub fn is_taken<V>(by_key: &BTreeMap<(Principal, Key), V>, who: Principal, key: &Key) -> bool {
     let Some(beginning) = key.without_call() else { return false };
     let is_same_key =

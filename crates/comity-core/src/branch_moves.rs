@@ -1,6 +1,7 @@
-//! Branches that Comity moves: each move is written down before, and what came of it after.
+//! Branches that Comity moves: each move is written down before it is made, and its outcome after.
 //!
-//! So whoever is killed in between leaves a move that is open. The next server looks where the branch is, and settles it.
+//! If the server is killed in between, the move stays open. The next server looks where the branch is, and settles
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -23,62 +24,55 @@ use crate::sentence::Telling;
 use crate::worktrees::WorktreeEvent;
 use crate::world::World;
 
-/// A branch that is about to move.
+/// A branch move that was announced.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Move {
     pub project: ProjectId,
-    /// The worktree that has it checked out, if files there belong to it.
+    /// The worktree that has the branch checked out, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub worktree: Option<Box<str>>,
-    /// Its full name; none for a detached head.
+    /// Its full name; `None` for a detached head.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<Box<str>>,
-    /// The commit that it is at; none for the first one.
+    /// Where the branch was; `None` for the first commit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub old: Option<Box<str>>,
-    /// The commit that it will be at.
+    /// Where it will be.
     pub new: Box<str>,
     pub act: MoveCause,
-    /// The idempotency key of the call.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<Key>,
 }
 
-/// What a branch moves for, with all that the ledger will say of it.
+/// Why a branch moves, with all that the ledger will say of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum MoveCause {
-    /// What somebody had locked and changed is committed.
     Commit {
         commit: Commit,
-        /// The hash of the message as it was given.
+        /// The hash of the message as given.
         message: Box<str>,
-        /// Locks that go with it: those that the guard took.
+        /// Locks that the guard took, and that are released with the commit.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         frees: Vec<Fence>,
     },
-    /// The branch of a worktree is merged.
     Merge {
-        /// The branch with the work.
         source: Box<str>,
-        /// The branch that it is for.
         target: Box<str>,
-        /// How many files the work changes.
         files_total: usize,
     },
 }
 
-/// What can be asked about branches that Comity moves.
+/// Asks about branches that Comity moves.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MoveAsk {
-    /// Announces that a branch is about to move.
     Intend(Box<Move>),
-    /// Says what came of a move.
+    /// Records the outcome of a move.
     Settle {
         /// The record that announced it.
         number: u64,
-        /// Whether the branch has it.
+        /// Whether the branch has moved.
         has_moved: bool,
     },
 }
@@ -87,23 +81,22 @@ pub enum MoveAsk {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum MoveEvent {
-    /// A branch is about to move: a commit or a merge is made, and nobody knows yet what comes of it.
+    /// A commit or merge is about to be made, and its outcome is not known yet.
     #[serde(rename = "move_intended")]
     Intended(Box<Move>),
-    /// A branch did not move after all.
     #[serde(rename = "move_undone")]
     Undone {
         /// The record that announced it.
         number: u64,
         commit: Box<str>,
-        /// Its full name; none for a detached head.
+        /// Its full name; `None` for a detached head.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         branch: Option<Box<str>>,
         of: Principal,
     },
 }
 
-/// A move of which nobody has written down yet what came of it.
+/// A move whose outcome is not recorded yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenMove {
@@ -118,16 +111,16 @@ pub struct OpenMove {
 #[serde(deny_unknown_fields)]
 pub struct LastCommit {
     pub id: Box<str>,
-    /// The branch as people call it.
+    /// The branch's short name.
     pub branch: Option<Box<str>>,
     pub worktree: Option<Box<str>>,
-    /// The hash of the message as it was given.
+    /// The hash of the message as given.
     pub message: Box<str>,
-    /// Whether a server ended since, perhaps before it could answer.
+    /// Whether a server has ended since, perhaps before it could answer.
     pub is_untold: bool,
 }
 
-/// Moves that are open, and who committed what last.
+/// Open moves, and everybody's last commit.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moves {
@@ -137,12 +130,12 @@ pub struct Moves {
 }
 
 impl Moves {
-    /// All that are open, the oldest first.
+    /// Oldest first.
     pub fn open(&self) -> impl Iterator<Item = &OpenMove> {
         self.open.values()
     }
 
-    /// The last commit of somebody in a project.
+    /// Somebody's last commit in a project.
     pub fn last_of(&self, who: Principal, project: ProjectId) -> Option<&LastCommit> {
         self.last.get(&(who, project))
     }
@@ -163,7 +156,7 @@ impl Moves {
         self.open.remove(&number);
     }
 
-    /// A commit is recorded: its move is over.
+    /// Closes the move of a recorded commit.
     pub(crate) fn committed(&mut self, by: Principal, project: ProjectId, commit: &Commit, is_untold: bool) {
         let is_it = |open: &OpenMove| {
             open.by == by
@@ -178,7 +171,7 @@ impl Moves {
         }
     }
 
-    /// A merge is recorded: its move is over.
+    /// Closes the move of a recorded merge.
     pub(crate) fn merged(&mut self, by: Principal, project: ProjectId, into: &str, commit: &str) {
         self.take(|open| {
             let is_same =
@@ -190,13 +183,13 @@ impl Moves {
         });
     }
 
-    /// Closes all of these; the same commit made again has the same id, and is recorded once. Gives the last.
+    /// Closes all matching moves, and returns the last: the same commit made again has the same id, and is recorded
+    /// once.
     fn take(&mut self, is_it: impl Fn(&OpenMove) -> bool) -> Option<OpenMove> {
         self.open.extract_if(.., |_, open| is_it(open)).map(|(_, open)| open).last()
     }
 }
 
-/// Announces that a branch is about to move.
 fn intend(world: &World, intended: &Move) -> Result<Vec<Event>, Refusal> {
     if world.moves.open.len() >= OPEN_MOVES_MAX {
         return Err(Refusal::LimitReached {
@@ -207,7 +200,7 @@ fn intend(world: &World, intended: &Move) -> Result<Vec<Event>, Refusal> {
     Ok(vec![Event::Move(MoveEvent::Intended(Box::new(intended.clone())))])
 }
 
-/// Says what came of a move. One that is over already stays as it is.
+/// Records the outcome of a move. One that is already settled stays as it is.
 fn settle(world: &World, who: Principal, number: u64, has_moved: bool) -> Result<Vec<Event>, Refusal> {
     let Some(open) = world.moves.open.get(&number) else { return Ok(vec![]) };
     if who != open.by && who != Principal::System {
@@ -225,7 +218,7 @@ fn settle(world: &World, who: Principal, number: u64, has_moved: bool) -> Result
             let mut events =
                 vec![Event::Commit(CommitEvent::Made { project, commit: commit.clone(), recovered })];
             let held = frees.iter().filter_map(|fence| world.locks.get(*fence));
-            // What has lapsed is looked at anyway.
+            // Files of a lapsed lock are looked at anyway.
             let held = held.filter(|lock| lock.hold == Hold::Held);
             events.extend(held.map(|lock| lock.released(ReleaseCause::GivenBack)));
             events
@@ -257,7 +250,7 @@ impl FeatureAsk for MoveAsk {
         matches!(self, MoveAsk::Intend(_))
     }
 
-    /// What came of a move is its maker's, whoever found it out.
+    /// A move's outcome is recorded in its maker's name, whoever found it out.
     fn maker<'w>(&self, world: &'w World) -> Option<(Principal, Option<&'w Key>)> {
         let MoveAsk::Settle { number, has_moved: true } = self else { return None };
         let open = world.moves.open.get(number)?;
@@ -266,7 +259,7 @@ impl FeatureAsk for MoveAsk {
 }
 
 event_types!(MoveEvent {
-    // On the disk before the branch is: else a power cut could leave a commit that nobody knows of.
+    // On the disk before the branch moves: otherwise a power cut could leave a commit that nobody knows of.
     MoveEvent::Intended(_) => durable("move_intended", "branch:intended").housekeeping(),
     MoveEvent::Undone { .. } => live("move_undone", "branch:undone").housekeeping(),
 });
@@ -281,7 +274,7 @@ impl FeatureEvent for MoveEvent {
 
     fn concerns(&self, _: Option<&World>) -> Vec<AgentId> {
         match self {
-            // What comes of it says whom it concerns.
+            // Its outcome says whom it concerns.
             MoveEvent::Intended(_) => vec![],
             MoveEvent::Undone { of, .. } => agents([*of]),
         }

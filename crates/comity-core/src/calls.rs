@@ -1,4 +1,4 @@
-//! The names of the operations that texts of the core and its drivers name. The tables of the features take them from here.
+//! Names of operations that texts in the core and its drivers mention. The features' tables take them from here.
 
 pub const ADOPT: &str = "adopt";
 pub const AGENT_BYE: &str = "agent_bye";

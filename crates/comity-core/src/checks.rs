@@ -1,10 +1,9 @@
-//! What several features check alike.
+//! Checks that several features share.
 
 use crate::ids::Principal;
 use crate::limits::REASON_BYTES_MAX;
 use crate::refusal::Refusal;
 
-/// A reason has a bound.
 pub(crate) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
     if reason.is_none_or(|reason| reason.len() <= REASON_BYTES_MAX) {
         return Ok(());
@@ -15,7 +14,7 @@ pub(crate) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
     ))
 }
 
-/// What nobody but the server can know.
+/// Refuses everybody but the server.
 pub(crate) fn only_comity(who: Principal) -> Result<(), Refusal> {
     match who {
         Principal::System => Ok(()),

@@ -1,4 +1,4 @@
-//! Commits that agents made of what they had locked, and commits that went past the guard.
+//! Commits that agents made of what they had locked, and commits that bypassed the guard.
 
 use std::fmt;
 
@@ -24,14 +24,12 @@ use crate::writes::by;
 #[serde(deny_unknown_fields)]
 pub struct Commit {
     pub id: Box<str>,
-    /// The branch that it is on; none for a detached head.
+    /// `None` for a detached head.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<Box<str>>,
-    /// The first line of its message.
     pub subject: Box<str>,
-    /// What it changed; with very many files, the first of them.
+    /// Not all of them, if there are very many.
     pub files: Vec<CommittedFile>,
-    /// How many files it changed.
     pub files_total: usize,
 }
 
@@ -39,52 +37,48 @@ pub struct Commit {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommittedFile {
-    /// Its path in the project.
     pub path: Box<str>,
-    /// The id of its new content; none if it was deleted.
+    /// The id of the new content; `None` if the file was deleted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub blob: Option<Box<str>>,
 }
 
-/// A commit that no guard has judged, of what somebody else had locked when the branch moved.
+/// A commit that no guard checked, with files that somebody else had locked when the branch moved.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnguardedCommit {
     pub project: ProjectId,
     pub commit: Box<str>,
-    /// The branch that it is on; none for a detached head.
+    /// `None` for a detached head.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<Box<str>>,
-    /// What of it was locked; with very many files, the first of them.
+    /// The locked files in it; not all, if there are very many.
     pub paths: Vec<Box<str>>,
     #[serde(skip_serializing_if = "is_none", default)]
     pub others: usize,
     pub holder: Principal,
-    /// Agents that may have made it; nobody means a person or an unknown program.
+    /// Agents that may have made it; if empty, a person or an unknown program did.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub candidates: Vec<AgentId>,
 }
 
-/// What can be told of commits.
+/// Asks about commits.
 #[derive(Clone, PartialEq, Debug)]
 pub enum CommitAsk {
-    /// The watcher saw a commit that went past the guard.
     SawUnguarded(Box<UnguardedCommit>),
 }
 
-/// What was committed.
+/// What happened to commits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CommitEvent {
-    /// A commit that no guard has judged has in it what somebody else has locked.
     #[serde(rename = "commit_unguarded")]
     Unguarded(Box<UnguardedCommit>),
-    /// What an agent had locked and changed was committed.
     #[serde(rename = "committed")]
     Made {
         project: ProjectId,
         commit: Commit,
-        /// Whether it was found on its branch later: who made it did not live to record it, or could not.
+        /// Whether it was found on its branch later, because its maker could not record it.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         recovered: bool,
     },
@@ -104,7 +98,7 @@ impl UnguardedCommit {
         }
     }
 
-    /// What happened, as people read it.
+    /// What happened, for people.
     pub fn sentence(&self, world: &World) -> String {
         let on = self.branch.as_deref().map(|branch| format!(" on {branch}")).unwrap_or_default();
         let (files, holder) = (self.files(), world.name_of(self.holder));
@@ -116,7 +110,7 @@ impl UnguardedCommit {
     }
 }
 
-/// Writes down what the watcher saw; only the system may tell.
+/// Records what the watcher saw; only the system may.
 fn saw(who: Principal, commit: &UnguardedCommit) -> Result<Vec<Event>, Refusal> {
     if who != Principal::System {
         let problem = "only the watcher reports commits that went past the guard".into();
@@ -130,11 +124,11 @@ fn saw(who: Principal, commit: &UnguardedCommit) -> Result<Vec<Event>, Refusal> 
     Ok(vec![Event::Commit(CommitEvent::Unguarded(Box::new(commit)))])
 }
 
-/// A notice about a commit that went past the guard.
+/// A notice about a commit that bypassed the guard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum CommitTold {
-    /// It has what this agent has locked; `by` says whose it is, as far as anybody can tell.
+    /// It contains what this agent has locked; `by` says whose commit it is, as far as that is known.
     #[serde(rename = "locked_file_committed")]
     LockedFile { files: String, commit: String, by: String },
     /// This agent probably made it.
@@ -159,7 +153,7 @@ impl fmt::Display for CommitTold {
     }
 }
 
-/// The holder and the likely author learn of it.
+/// Tells the lock's holder and the likely author.
 fn apply(world: &mut World, seq: u64, commit: &UnguardedCommit) {
     let (files, id) = (commit.files(), short(&commit.commit).to_owned());
     let by = by(world, &commit.candidates);
@@ -189,7 +183,7 @@ impl FeatureEvent for CommitEvent {
             CommitEvent::Unguarded(commit) => apply(world, record.seq, commit),
             CommitEvent::Made { project, commit, recovered } => {
                 world.moves.committed(record.by, *project, commit, *recovered);
-                // Who has ended by now does not ask again.
+                // An agent that has ended will not ask again.
                 if let Some(gone) = record.by.agent().filter(|id| world.agents.living(*id).is_err()) {
                     world.moves.forget(gone);
                 }
@@ -202,7 +196,7 @@ impl FeatureEvent for CommitEvent {
             CommitEvent::Unguarded(commit) => {
                 agents([commit.holder]).into_iter().chain(commit.candidates.iter().copied()).collect()
             }
-            // Who acted is who it is about.
+            // It concerns only whoever acted.
             CommitEvent::Made { .. } => vec![],
         }
     }
@@ -219,12 +213,11 @@ impl FeatureEvent for CommitEvent {
     }
 }
 
-/// The first characters of a commit's id, as git shows it.
+/// The abbreviated id of a commit, as git shows it.
 pub(crate) fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
 
-/// What is said of one that was found on its branch.
 pub(crate) fn found_later(recovered: bool) -> &'static str {
     if recovered { " (found on its branch: it was made, and not recorded)" } else { "" }
 }

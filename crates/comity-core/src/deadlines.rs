@@ -1,4 +1,4 @@
-//! What time alone will change, and when.
+//! What will change by time alone, and when.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +11,25 @@ use crate::time::Timestamp;
 use crate::world::World;
 use crate::{agents, control, locks, mail, permissions, pools, tasks};
 
-/// Something that happens when its time comes.
+/// Something with a deadline.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Due {
-    /// A lock runs out, or the look at its files takes too long.
+    /// A lock expires, or its inspection takes too long.
     Lock(Fence),
     Wait(Ticket),
-    /// An offer of mail is not acknowledged.
+    /// An offer of mail was not acknowledged in time.
     Offer(Receipt),
-    /// An agent has not answered the request to end.
+    /// An agent has not answered a request to end.
     Shutdown(HandshakeId),
     /// An agent was silent or disconnected for too long.
     Agent(AgentId),
-    /// A permission request runs out, or what it allowed.
+    /// A permission request expires, or an unused answer to one.
     Permission(permissions::RequestId),
-    /// A task that was given by code was not started.
+    /// A task that was assigned automatically was not started.
     Task(u64),
-    /// The time of a slot runs out.
+    /// A slot expires.
     Slot(SlotId),
-    /// A wait for a slot runs out, or a reservation lapses.
+    /// A wait for a slot times out, or a reservation lapses.
     Place(Ticket),
 }
 
@@ -49,7 +49,7 @@ impl Due {
     }
 }
 
-/// Deadlines in order; each thing has at most one.
+/// Deadlines in order, at most one for each thing.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlines {
     order: BTreeSet<(Timestamp, Due)>,
@@ -68,22 +68,19 @@ impl Deadlines {
         }
     }
 
-    /// The deadline of `due`, if it has one.
     pub(crate) fn of(&self, due: Due) -> Option<Timestamp> {
         self.at.get(&due).copied()
     }
 
-    /// The next moment at which something is due.
     pub fn next(&self) -> Option<Timestamp> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// All that is due at `now`.
     pub(crate) fn all_due(&self, now: Timestamp) -> impl Iterator<Item = Due> {
         self.order.iter().take_while(move |(at, _)| *at <= now).map(|(_, due)| *due)
     }
 
-    /// What is due first at `now`.
+    /// The first that is due at `now`.
     pub fn due(&self, now: Timestamp) -> Option<Due> {
         self.order.first().filter(|(at, _)| *at <= now).map(|(_, due)| *due)
     }

@@ -1,4 +1,4 @@
-//! The one door into the rules: an ask becomes events, or a refusal.
+//! The way into the rules: an ask becomes events, or a refusal.
 
 use std::sync::Arc;
 
@@ -14,12 +14,11 @@ use crate::server::ServerEvent;
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// What the rules say to an ask that is not refused.
+/// What an accepted ask leads to.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AskResult {
-    /// These events, and the ask is answered.
     Done(Vec<Event>),
-    /// The ask waits in the queue; this event says so.
+    /// The ask waits in the queue, as this event says.
     Parked(Ticket, Event),
 }
 
@@ -29,14 +28,13 @@ impl From<Vec<Event>> for AskResult {
     }
 }
 
-/// What an ask led to, with the world changed accordingly.
+/// What an ask led to; the world has been changed accordingly.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
-    /// The new records, those of the queue being served included. Empty for a repeat.
+    /// The new records, including those of waiting asks that could be served. Empty for a repeat.
     pub records: Vec<Record>,
-    /// The events that answer this ask.
     pub answer: Vec<Event>,
-    /// The place in the queue, if the ask waits.
+    /// Its place in the queue, if the ask waits.
     pub parked: Option<Ticket>,
 }
 
@@ -49,9 +47,9 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<AskResult, Refu
     ask.feature().decide(world, asker)
 }
 
-/// Decides one ask and folds what follows into the world, the queue served as far as it goes.
+/// Decides one ask, folds the events into the world, and serves whoever can go on then.
 ///
-/// What is due at `now` must have been given by [`expire`] before: the rules go by what was announced.
+/// Call [`expire`] for `now` before: the rules go by the expiries that were recorded.
 pub fn run(
     world: &mut World,
     asker: impl Into<Asker>,
@@ -71,13 +69,13 @@ pub fn run(
     if key.is_some_and(|key| world.answers.is_taken(who, key)) {
         return Err(Refusal::KeyReused);
     }
-    // A refusal tells how old things are, up to the moment of the ask; yet it changes nothing.
+    // A refusal says how old things are at the time of the ask, but changes nothing.
     let last = world.now;
     world.now = last.max(now);
     let verdict = decide(world, &asker, ask);
     world.now = last;
     let (answer, parked) = match verdict? {
-        // Remembered too: what a repeat finds later may be something to change, but it was not asked for then.
+        // Remember this, too: a repeat may come when there is something to change, but it was not asked for then.
         AskResult::Done(events) if events.is_empty() && key.is_some() && !ask.feature().is_look() => {
             (vec![Event::Server(ServerEvent::NothingChanged {})], None)
         }
@@ -99,17 +97,18 @@ pub fn run(
         push_from(world, &mut records, (who, from), None, now, wall_ms, new);
     }
     settle(world, &mut records, now, wall_ms);
-    // A wait that was served at once (its obstacle was somebody's place, now void) is answered like any other.
+    // A wait that was served at once (only somebody's place was in its way, which is now void) is answered like any
+    // other ask.
     Ok(Outcome { records, answer, parked })
 }
 
-/// Gives what is due at `now`: lapsed locks, waits that ran out, agents of whom nothing is heard.
+/// Records what is due at `now`: expired locks and waits, agents that were silent for too long.
 pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
     let mut records = Vec::new();
     while let Some(due) = world.deadlines.due(now) {
         let events = due.events(world);
         if events.is_empty() {
-            // Nothing is left of what was due: forget it, or this would never end.
+            // It led to nothing: drop it, or this would never end.
             world.deadlines.set(due, None);
         }
         for event in events {
@@ -120,7 +119,7 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
     records
 }
 
-/// What follows from the records, and from what followed.
+/// Adds what follows from the records, and from that, until nothing more does.
 fn settle(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
     loop {
         let before = records.len();

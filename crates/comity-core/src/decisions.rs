@@ -1,4 +1,4 @@
-//! Decisions: what was settled and why, and what waits for somebody else's yes.
+//! Decisions: what was settled and why, and what waits to be confirmed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct DecisionId(pub u64);
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase", deny_unknown_fields)]
 pub enum DecisionState {
-    /// It holds; nobody had to confirm it.
+    /// It is in force; nobody had to confirm it.
     Made,
     /// It waits for somebody above to confirm it.
     Pending,
@@ -40,7 +40,6 @@ pub enum DecisionState {
         by: Principal,
         at: Timestamp,
     },
-    /// Somebody above turned it down.
     Rejected {
         by: Principal,
         at: Timestamp,
@@ -48,7 +47,7 @@ pub enum DecisionState {
     },
 }
 
-/// What was decided, by whom, and whether it counts yet.
+/// What was decided, by whom, and whether it is in force.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
@@ -61,22 +60,11 @@ pub struct Decision {
     pub standing: DecisionState,
 }
 
-/// What can be asked about decisions.
+/// Asks about decisions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DecisionAsk {
-    Decide {
-        title: Box<str>,
-        rationale: Option<Box<str>>,
-        /// Whether somebody above has to confirm it.
-        needs_confirmation: bool,
-    },
-    /// Confirms one, or turns it down.
-    Settle {
-        id: DecisionId,
-        confirm: bool,
-        /// Why not.
-        reason: Option<Box<str>>,
-    },
+    Decide { title: Box<str>, rationale: Option<Box<str>>, needs_confirmation: bool },
+    Settle { id: DecisionId, confirm: bool, reason: Option<Box<str>> },
 }
 
 /// What happened to decisions.
@@ -88,7 +76,6 @@ pub enum DecisionEvent {
         title: Box<str>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rationale: Option<Box<str>>,
-        /// Whether it waits to be confirmed.
         pending: bool,
     },
     Confirmed {
@@ -101,7 +88,7 @@ pub enum DecisionEvent {
     },
 }
 
-/// The newest decisions, and all that are pending.
+/// The newest decisions, and all pending ones.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decisions {
@@ -116,7 +103,7 @@ impl Decisions {
         self.by_id.get(&id)
     }
 
-    /// All that are remembered, the oldest first.
+    /// Oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Decision> {
         self.by_id.values()
     }
@@ -216,7 +203,6 @@ fn settled(world: &mut World, record: &Record, id: DecisionId, standing: Decisio
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum DecisionTold {
-    /// Somebody confirmed it, or turned it down.
     #[serde(rename = "decision_settled")]
     Settled { id: String, title: String, how: String, by: String },
 }
@@ -301,7 +287,7 @@ impl FeatureEvent for DecisionEvent {
     }
 }
 
-/// There are no more than there may be.
+/// There are no more than the limits allow.
 pub(crate) fn check(world: &World) -> Result<(), String> {
     let (all, pending) = (world.decisions.iter().count(), world.decisions.pending());
     match all > DECISIONS_MAX {

@@ -1,9 +1,9 @@
-//! Makes text of agents and pages safe to show: what cannot be seen becomes visible.
+//! Makes text from agents and pages safe to show, by spelling out what is invisible.
 
 use std::borrow::Cow;
 
-/// What has no shape of its own: Unicode's property `Default_Ignorable_Code_Point` and its category Cf (format), both of
-/// Unicode 16, in order. A list by hand always lacks some, and each one that is missing carries hidden words.
+/// Characters without a shape, in order: `Default_Ignorable_Code_Point` and the category Cf (format) of Unicode 16. A
+/// list made by hand always misses some, and each missing one can carry hidden words.
 const WITHOUT_SHAPE: [(char, char); 25] = [
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -33,10 +33,10 @@ const WITHOUT_SHAPE: [(char, char); 25] = [
 ];
 /// Line and paragraph separators, and letters and marks that are drawn as nothing.
 const BLANK: [char; 4] = ['\u{2028}', '\u{2029}', '\u{2800}', '\u{16fe4}'];
-/// Shows the character before it as an emoji.
+/// Makes the character before it an emoji.
 const AS_EMOJI: char = '\u{fe0f}';
 
-/// Gives `text` with every control, bidi and invisible character spelled out as `\u{..}`.
+/// `text` with every control, bidi and invisible character spelled out as `\u{..}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     shown(text, |_| false)
 }
@@ -46,12 +46,12 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
     shown(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// Words in quotes that they cannot end.
+/// Text in quotes that it cannot close itself.
 pub fn quoted(text: &str) -> String {
     format!("\"{}\"", visible(&text.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
-/// A path or name as one word of a command that is shown to be pasted into a POSIX shell.
+/// A path or name as one word for a POSIX shell.
 pub fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {
@@ -60,8 +60,8 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Words that a page has chosen, in a line of ours: they are marked as the page's, and cannot end the mark.
-pub fn of_page(text: &str) -> String {
+/// Text that a page chose, for a line of ours: it is marked as the page's, and cannot end the mark.
+pub(crate) fn of_page(text: &str) -> String {
     format!("<page {}>", quoted(text))
 }
 
@@ -72,7 +72,7 @@ fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     let mut before = None;
     for c in text.chars() {
-        // An emoji that is shown as one hides nothing.
+        // It makes an emoji here, and hides nothing.
         let is_harmless = c == AS_EMOJI && before.is_some_and(is_emoji);
         if is_hidden(c) && !is_kept(c) && !is_harmless {
             shown.extend(c.escape_unicode());
@@ -93,13 +93,13 @@ fn is_hidden(c: char) -> bool {
     c.is_control() || BLANK.contains(&c) || WITHOUT_SHAPE.get(at).is_some_and(|(first, _)| *first <= c)
 }
 
-/// The blocks that emoji are in; digits, which can be emoji too, are not.
+/// The blocks of emoji; not digits, although they can be emoji, too.
 fn is_emoji(c: char) -> bool {
     matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}'
         | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// What a terminal draws two columns wide: scripts of East Asia, their punctuation and forms, and emoji.
+/// Characters two columns wide in a terminal: East Asian scripts, their punctuation and forms, and emoji.
 const WIDE: [(char, char); 9] = [
     ('\u{1100}', '\u{115f}'),
     ('\u{2e80}', '\u{a4cf}'),
@@ -112,21 +112,26 @@ const WIDE: [(char, char); 9] = [
     ('\u{20000}', '\u{3fffd}'),
 ];
 
-/// How many columns of a terminal a character takes.
+/// The width of a character in terminal columns.
 pub fn column(c: char) -> usize {
     let at = WIDE.partition_point(|(_, last)| *last < c);
     let is_mark = matches!(c, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}');
     if is_mark { 0 } else { 1 + usize::from(WIDE.get(at).is_some_and(|(first, _)| *first <= c)) }
 }
 
-/// How many columns of a terminal a text takes.
+/// The width of a text in terminal columns.
 pub fn columns(text: &str) -> usize {
     text.chars().map(column).sum()
 }
 
-/// A number of things: one lock, two locks.
+/// A number with its noun: one lock, two locks.
 pub fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A path as it stands among words: quoted, if it could be taken for some.
+pub fn path_in_text(path: &str) -> String {
+    if path.contains([' ', '"']) { quoted(path) } else { visible(path).into_owned() }
 }
 
 #[cfg(test)]
@@ -159,6 +164,14 @@ mod tests {
     #[test]
     fn words_of_a_page_cannot_end_their_mark() {
         assert_eq!(of_page("a\">b\\\u{200b}\n"), "<page \"a\\\">b\\\\\\u{200b}\\u{a}\">");
+    }
+
+    #[test]
+    fn words_of_others_stay_in_their_quotes() {
+        assert_eq!(quoted("fixing it"), "\"fixing it\"");
+        assert_eq!(quoted(r#"x") and \"#), r#""x\") and \\""#);
+        assert_eq!(path_in_text("src/a.rs"), "src/a.rs");
+        assert_eq!(path_in_text("src/a.rs is free. b"), "\"src/a.rs is free. b\"");
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The features: what each of them brings, and the one list of them.
 //!
-//! A feature is a module with what can be asked of it, what can happen to it, and its part of the [`World`]. Nothing else
-//! in here knows what it does.
+//! A feature is a module with its asks, its events, and its part of the [`World`]. Nothing else in here knows what it
+//! does.
+
+use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +15,14 @@ use crate::control::{self, ControlAsk, ControlEvent};
 use crate::decide::AskResult;
 use crate::decisions::{DecisionAsk, DecisionEvent};
 use crate::event::{EventType, Record, Typed};
-use crate::ids::{AgentId, Key, Principal};
+use crate::ids::{AgentId, Fence, Key, Principal};
 use crate::locks::{self, LockAsk, LockEvent};
 use crate::mail::{self, MailAsk, MailEvent};
 use crate::notices::{NoticeAsk, NoticeEvent};
+use crate::paths::PathPattern;
 use crate::people::{Asker, PersonAsk, PersonEvent};
 use crate::permissions::{self, PermissionAsk, PermissionEvent};
-use crate::pools::{self, PoolAsk, PoolEvent};
+use crate::pools::{self, PoolAsk, PoolEvent, SlotWait};
 use crate::projects::{ProjectAsk, ProjectEvent};
 use crate::queues::QueueAsk;
 use crate::reads::{ReadAsk, ReadEvent};
@@ -28,6 +32,7 @@ use crate::sentence::Telling;
 use crate::server::{ServerAsk, ServerEvent};
 use crate::tasks::{self, TaskAsk, TaskEvent};
 use crate::teams::{TeamAsk, TeamEvent};
+use crate::wait_graph::WaitRules;
 use crate::worktrees::{WorktreeAsk, WorktreeEvent};
 use crate::world::World;
 use crate::writes::{WriteAsk, WriteEvent};
@@ -36,41 +41,40 @@ pub(crate) trait FeatureAsk {
     /// Decides it as of `world.now`.
     fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal>;
 
-    /// What the human decides by it about others, if it does: that takes a person who is present.
+    /// What the human would decide about others by it, if it does: that takes a present person.
     fn takes_presence(&self, _world: &World) -> Option<&'static str> {
         None
     }
 
-    /// Whether an agent that said that it was idle is at work again when it asks this.
+    /// Whether an agent that said it is idle is working again when it asks this.
     fn is_work(&self) -> bool {
         false
     }
 
-    /// Whether it only asks what there is: if there is nothing, nothing has happened.
+    /// Whether it only looks whether there is something: if not, nothing is recorded.
     fn is_look(&self) -> bool {
         false
     }
 
-    /// In whose name, and under which key, the log has what is decided, if that is not who asks.
+    /// In whose name, and under which key, the decision is recorded, if not in the caller's.
     fn maker<'w>(&self, _world: &'w World) -> Option<(Principal, Option<&'w Key>)> {
         None
     }
 }
 
-/// What can happen to a feature.
 pub(crate) trait FeatureEvent: Typed {
-    /// Whether it may close a circle of who waits for whom, with an agent in it that waits for work.
+    /// Whether it may close a cycle of waiting in which an agent waits for work.
     fn may_close_cycle(&self) -> bool {
         false
     }
 
-    /// Folds it into the world. It cannot fail: it did happen.
+    /// Folds it into the world. It cannot fail: it has happened.
     fn apply(&self, world: &mut World, record: &Record);
 
-    /// The agents that it concerns, besides who acted; without the world before it, those that it names.
+    /// The agents that it concerns, besides whoever acted; without `before`, those that it names.
     fn concerns(&self, before: Option<&World>) -> Vec<AgentId>;
 
-    /// What happened, as people read it.
+    /// What happened, for people.
     fn sentence(&self, telling: &Telling<'_>) -> String;
 }
 
@@ -99,7 +103,7 @@ pub enum Ask {
     Notice(NoticeAsk),
 }
 
-/// One change of the world. Those that serde skips are stored without the name of their feature: see `event/stored.rs`.
+/// One change of the world. Those that serde skips are stored without their feature's name: see `event/stored.rs`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "snake_case")]
 pub enum Event {
@@ -186,13 +190,11 @@ impl Event {
         }
     }
 
-    /// The names and the durability of this kind of event.
     pub fn kind(&self) -> EventType {
         self.feature().kind()
     }
 }
 
-/// The types of all events.
 pub(crate) const TYPES: &[&[EventType]] = &[
     ServerEvent::TYPES,
     ProjectEvent::TYPES,
@@ -215,14 +217,14 @@ pub(crate) const TYPES: &[&[EventType]] = &[
     RunEvent::TYPES,
 ];
 
-/// Events that make further ones possible: whoever waits is served as soon as it can be.
+/// Serves those who wait, after events that may let them go on.
 pub(crate) struct FollowUp {
     pub follows: fn(&Event) -> bool,
-    /// The first that can happen now.
+    /// The first thing that can happen now.
     pub next: fn(&World) -> Option<Vec<Event>>,
 }
 
-/// In this order, again and again, until nothing follows.
+/// In this order, over and over, until nothing follows.
 pub(crate) const FOLLOW_UPS: [FollowUp; 6] = [
     locks::FOLLOW_UP,
     pools::FOLLOW_UP,
@@ -232,7 +234,40 @@ pub(crate) const FOLLOW_UPS: [FollowUp; 6] = [
     tasks::STUCK,
 ];
 
-/// What an agent that ends gives up, with all that end with it.
+/// The features in which somebody can wait for somebody else.
+pub(crate) const WAIT_RULES: [WaitRules; 4] =
+    [locks::WAIT_RULES, pools::WAIT_RULES, permissions::WAIT_RULES, tasks::WAIT_RULES];
+
+/// What somebody waits for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum WaitedFor<'a> {
+    Path(&'a PathPattern),
+    Slot(SlotWait<'a>),
+    Answer,
+    Work,
+}
+
+impl fmt::Display for WaitedFor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WaitedFor::Path(pattern) => f.write_str(&pattern.readable()),
+            WaitedFor::Slot(wait) => wait.fmt(f),
+            WaitedFor::Answer => f.write_str("an answer"),
+            WaitedFor::Work => f.write_str("work"),
+        }
+    }
+}
+
+/// What is supposed to be otherwise when a feature is asked who would wait for whom.
+#[derive(Default)]
+pub(crate) struct Supposed<'a> {
+    /// Locks that their holders no longer have.
+    pub locks_gone: BTreeSet<Fence>,
+    /// A pool, and how many slots it has.
+    pub pool_size: Option<(&'a str, usize)>,
+}
+
+/// What an agent gives up when it ends, with those that end with it.
 pub(crate) fn given_up(world: &World, agent: AgentId, family: &[AgentId]) -> Vec<Event> {
     let mut events = locks::waits_ended(world, agent);
     events.extend(mail::undelivered(world, agent));
@@ -243,7 +278,7 @@ pub(crate) fn given_up(world: &World, agent: AgentId, family: &[AgentId]) -> Vec
     events
 }
 
-/// What nobody needs to know of an agent that has ended.
+/// Forgets what nobody needs to know of an agent that has ended.
 pub(crate) fn forget_agent(world: &mut World, agent: AgentId) {
     world.reads.forget(agent);
     world.moves.forget(agent);

@@ -1,11 +1,11 @@
-//! The names of things: agents, fences, tickets, projects, and who acts.
+//! Identifiers: agents, fences, tickets, projects, and who acts.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// One incarnation of one agent program; printed as `agent_` and twelve hex digits.
+/// One agent; printed as `agent_` and twelve hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(u64);
 
@@ -13,12 +13,12 @@ pub struct AgentId(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectId(u64);
 
-/// A number that only ever grows; a later holder has a larger one. It also names the lock it was given with.
+/// A number that only grows: a later holder has a larger one. It also identifies the lock that it was given with.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
 #[serde(transparent)]
 pub struct Fence(pub u64);
 
-/// A place in a waiting queue; smaller ones were there first.
+/// A place in a queue; smaller ones came first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
 #[serde(transparent)]
 pub struct Ticket(pub u64);
@@ -31,8 +31,8 @@ pub struct TokenHash(pub [u8; 32]);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContentHash(pub [u8; 32]);
 
-/// An idempotency key: the same ask sent twice with one key is done once. It is for one call only, which it may name
-/// after a dot.
+/// An idempotency key: an ask sent twice with the same key is done once. It belongs to one call, whose hash may
+/// follow after a dot.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Key(Box<str>);
@@ -40,17 +40,17 @@ pub struct Key(Box<str>);
 /// Who acts. It comes from the connection and the token, never from a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Principal {
-    /// Comity itself: timers, the queue, the liveness watch.
+    /// Comity itself: timers, the queue, watching processes.
     System,
     /// The person who owns the state directory.
     Human,
     /// An agent, proven by its token or its process.
     Agent(AgentId),
-    /// A caller of whom nothing is proven: it may look.
+    /// A caller of whom nothing is proven: it may only look.
     Nobody,
 }
 
-/// Stands between the hash of a key and that of the call that it is for.
+/// Separates the hash of a key from that of its call.
 const CALL_FOLLOWS: char = '.';
 const ID_BITS: u32 = 48;
 const AGENT_PREFIX: &str = "agent_";
@@ -64,40 +64,37 @@ impl AgentId {
 }
 
 impl ProjectId {
-    /// Makes an id from the bits of a hash of the project's common git directory.
+    /// Makes an id from a hash of the project's common git directory.
     pub fn from_bits(bits: u64) -> Self {
         Self(bits & ((1 << ID_BITS) - 1))
     }
 }
 
 impl Key {
-    /// The longest key that is accepted.
     pub const BYTES_MAX: usize = 128;
 
-    /// Makes a key, unless the text is empty or too long.
+    /// `None` if the text is empty or too long.
     pub fn new(text: &str) -> Option<Self> {
         (!text.is_empty() && text.len() <= Self::BYTES_MAX).then(|| Self(text.into()))
     }
 
-    /// A key for one call, given by their hashes.
+    /// A key for one call, made of their hashes.
     pub fn for_call(key: &str, call: &str) -> Option<Self> {
         Self::new(&format!("{key}{CALL_FOLLOWS}{call}"))
     }
 
-    /// The part that names the key, with what follows for every call that it is used for; nothing if it names no call.
+    /// The part that is the same for every call with the key; `None` if it names no call.
     pub(crate) fn without_call(&self) -> Option<Self> {
         let end = self.0.find(CALL_FOLLOWS)? + CALL_FOLLOWS.len_utf8();
         Some(Self(self.0[..end].into()))
     }
 
-    /// The key's text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Principal {
-    /// The agent, if an agent acts.
     pub fn agent(self) -> Option<AgentId> {
         match self {
             Principal::Agent(agent) => Some(agent),
@@ -206,7 +203,7 @@ fn hash_of_hex(text: &str) -> Result<[u8; 32], ()> {
     Ok(bytes)
 }
 
-/// Writes at most 32 bytes in hex, in one piece: ids are written with every event.
+/// Writes at most 32 bytes in hex with a single write: ids are written with every event.
 fn write_hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = [0; 64];
@@ -225,7 +222,7 @@ fn hex_after(prefix: &str, text: &str) -> Result<u64, ()> {
     u64::from_str_radix(digits, 16).map_err(|_| ())
 }
 
-/// Writes an id as its text in JSON, and reads it back.
+/// Serializes an id as its text.
 macro_rules! as_text {
     ($($type:ty),*) => {$(
         impl Serialize for $type {

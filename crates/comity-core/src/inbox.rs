@@ -1,4 +1,4 @@
-//! What waits for somebody to decide or to read: one list over all features.
+//! What waits for somebody to decide or read: one list over all features.
 
 use crate::agents::Agent;
 use crate::control::{Control, Shutdown};
@@ -15,48 +15,46 @@ use crate::teams::{leader_of, may_admit, members};
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// One thing that waits for somebody. What comes first here matters most.
+/// One thing that waits for somebody. The earlier variants matter more.
 #[derive(Clone, Copy, Debug)]
 pub enum InboxItem<'w> {
-    /// It is asked to end.
     Shutdown(&'w Shutdown),
     Permission(&'w PermissionRequest),
     Plan(&'w SubmittedPlan),
-    /// Somebody acted as the human from places that were new: was it the human?
+    /// Somebody acted as the human from new places: was it the human?
     NewPlaces {
         acts: usize,
         last: &'w Unseen,
     },
-    /// Uncommitted work that an agent has left.
     Orphan(&'w Lock),
-    /// A task whose worker ended, and that nobody has since.
+    /// A task whose worker ended, and that nobody has taken since.
     Death(&'w Task),
-    /// A program that crashed as often as it may, or that could not be started.
+    /// A program that crashed too often, or could not be started.
     GaveUp(&'w AgentRun),
     Review(&'w Task),
     Failed(&'w Task),
-    /// Somebody waits for what the human has locked.
+    /// Somebody waits for a lock of the human.
     LockWanted {
         lock: &'w Lock,
         by: &'w LockWait,
     },
-    /// Somebody waits for a slot, and has to be given one of those that it has.
+    /// Somebody waits for a slot, and has to be given one of the reader's.
     Space {
         pool: &'w Pool,
         first: &'w QueuePlace,
     },
     Decision(&'w Decision),
-    /// An agent would like to be in a team.
+    /// An agent would like to join a team.
     Wish(&'w Agent),
-    /// Letters that it has not read yet, and answers to what it asked.
+    /// Unread letters, and answers to what the reader asked.
     Mail {
         letters: usize,
         answers: usize,
         since: Timestamp,
     },
-    /// A task that it was given and has not begun.
+    /// A task that was assigned and is not begun.
     Task(&'w Task),
-    /// A task that nobody has, for an agent that has none.
+    /// A ready task, for an agent that has none.
     Ready(&'w Task),
 }
 
@@ -82,18 +80,17 @@ impl InboxItem<'_> {
         }
     }
 
-    /// Whether somebody has to decide: letters are read, and tasks are done.
+    /// Whether somebody has to decide; letters are only read, and tasks only done.
     pub fn needs_decision(&self) -> bool {
         self.rank() < InboxItem::Mail { letters: 0, answers: 0, since: Timestamp::default() }.rank()
     }
 
-    /// Since when it waits.
     pub fn since(&self) -> Timestamp {
         match self {
             InboxItem::Shutdown(shutdown) => shutdown.since,
             InboxItem::Permission(request) => request.since,
             InboxItem::Plan(plan) => plan.since,
-            // Only the wall's time is known of these.
+            // Only wall time is known for these.
             InboxItem::NewPlaces { .. } => Timestamp::default(),
             InboxItem::Orphan(lock) => lock.renewed,
             InboxItem::Death(task) => task.left().map_or(task.since, |last| last.at),
@@ -119,7 +116,7 @@ impl InboxItem<'_> {
     }
 }
 
-/// Everything that waits for `who`: what matters most first, and of the same kind the oldest.
+/// Everything that waits for `who`: most important first, then oldest first.
 pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
     let mut items: Vec<InboxItem<'_>> = Vec::new();
     let own_end = who.agent().and_then(|agent| world.shutdowns.of(agent));
@@ -151,7 +148,7 @@ pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
     items
 }
 
-/// The same for whoever asks from a place: the human is asked about acts from new places, except those from this one.
+/// The same for somebody at a place: the human is asked about acts from new places, except those from this one.
 pub fn waiting_at<'w>(world: &'w World, asker: &Asker) -> Vec<InboxItem<'w>> {
     let mut items = waiting_for(world, asker.who);
     let own = asker.origin.as_ref().filter(|origin| asker.who == Principal::Human && origin.is_shown_acts());
@@ -165,21 +162,21 @@ pub fn waiting_at<'w>(world: &'w World, asker: &Asker) -> Vec<InboxItem<'w>> {
     items
 }
 
-/// What comes first for somebody here: what waits, else work for an agent that has none.
+/// What comes first for somebody here: what waits, otherwise work for an agent that has none.
 pub fn first(world: &World, who: Principal, project: Option<ProjectId>) -> Option<InboxItem<'_>> {
     let ready = || tasks::ready_for(world, who.agent()?, project?).map(InboxItem::Ready);
     waiting_for(world, who).into_iter().next().or_else(ready)
 }
 
-/// How much waits for whoever asks.
+/// How much waits for the asker.
 pub fn count(world: &World, asker: &Asker) -> usize {
     waiting_at(world, asker).len()
 }
 
-/// The locks of a person for which others wait: agents hear of that by themselves.
+/// A person's locks for which others wait; agents are told of that anyway.
 fn wanted_of(world: &World, who: Principal) -> impl Iterator<Item = InboxItem<'_>> {
     let held = (who == Principal::Human).then(|| world.locks.live_of(who)).into_iter().flatten();
-    // What is being put aside goes by itself.
+    // What is being put aside becomes free by itself.
     held.filter(|lock| lock.rescue.is_none()).filter_map(move |lock| {
         let waits = world.locks.waits_overlapping(lock.wanted.project, &lock.wanted.pattern);
         let is_kept_out = |wait: &&LockWait| {
@@ -193,7 +190,7 @@ fn wanted_of(world: &World, who: Principal) -> impl Iterator<Item = InboxItem<'_
 fn undecided<'w>(world: &'w World, who: Principal, task: &'w Task) -> Option<InboxItem<'w>> {
     match &task.state {
         TaskState::InReview { by, .. } => {
-            // Where nobody else is left, it is the human's to review: nobody is above the human.
+            // With nobody else left, the human reviews: nobody is above the human.
             let may = who != *by || who == Principal::Human;
             (reviewer(world, task, *by) == who && may).then_some(InboxItem::Review(task))
         }
@@ -206,7 +203,8 @@ fn undecided<'w>(world: &'w World, who: Principal, task: &'w Task) -> Option<Inb
     }
 }
 
-/// Whoever declared it, if it may review and did not do it; else the first above its worker that may; else the human.
+/// Whoever declared it, if it may review and did not do the work; otherwise the first above the worker that may, or
+/// the human.
 pub(crate) fn reviewer(world: &World, task: &Task, by: Principal) -> Principal {
     let reviews = |who: Principal| who != by && may(world, who, Right::ReviewTasks).is_ok();
     let creator = alive(world, task.creator);
@@ -224,7 +222,7 @@ pub(crate) fn reviewer(world: &World, task: &Task, by: Principal) -> Principal {
     Principal::Human
 }
 
-/// The human answers for whoever has ended.
+/// The human answers for those who have ended.
 pub(crate) fn alive(world: &World, who: Principal) -> Principal {
     let lives = |agent: AgentId| world.agents.living(agent).is_ok();
     if who.agent().is_some_and(lives) { who } else { Principal::Human }
@@ -238,14 +236,14 @@ fn admits(world: &World, agent: &Agent) -> Option<Principal> {
     let wished = agent.profile.wished_team.as_deref()?;
     let admits = |who: Principal| may_admit(world, who, agent.id, wished).then_some(who);
     let made = world.teams.get(wished).map(|team| alive(world, team.lead));
-    // A team that nobody has created is led by a member.
+    // A team that nobody created is led by a member.
     let in_it = || members(world, wished).find_map(|member| admits(Principal::Agent(member.id)));
     Some(made.map_or_else(in_it, admits).unwrap_or(Principal::Human))
 }
 
 fn mail(world: &World, who: Principal) -> Option<InboxItem<'_>> {
     let mailbox = world.mail.of(who)?;
-    // What asks for something is in the list by itself.
+    // What asks for something is an item of its own.
     let is_answer = |control: &Control| {
         matches!(control, Control::PermissionResponse { .. } | Control::PlanApprovalResponse { .. })
     };

@@ -3,7 +3,7 @@
 use crate::world::World;
 use crate::{control, decisions, locks, mail, permissions, pools, runs, tasks, teams};
 
-/// Names the first thing about the world that must not be, if there is one.
+/// The first violated invariant, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
     locks::check(world)?;
     permissions::check(world)?;

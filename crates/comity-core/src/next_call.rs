@@ -1,46 +1,41 @@
-//! Calls that texts name, as data: each door spells them in its own words.
+//! Calls that texts suggest, as data: each door spells them in its own way.
 //!
-//! A call stands in its text between two characters that have no other meaning, so a text can go wherever a string goes.
+//! A call stands in its text between two characters that have no other meaning, so it fits wherever a string does.
 
 use std::borrow::Cow;
 use std::fmt;
 
 const BEGIN: char = '\u{f0c0}';
 const END: char = '\u{f0c1}';
-/// Before each argument.
 const ARGUMENT: char = '\u{f0c2}';
-/// Before each item of a list.
 const ITEM: char = '\u{f0c3}';
-/// Before each of the two words of an answer in the inbox.
 const ANSWER: char = '\u{f0c4}';
 
-/// A call of an operation that a text asks its reader to make.
+/// A call that a text suggests to its reader.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NextCall {
-    /// The operation's name in the catalog.
     pub operation: String,
-    /// What it is given. A text in capitals stands for one that the reader chooses.
+    /// A text in capitals is a placeholder.
     pub arguments: Vec<(String, Argument)>,
-    /// The entry of the reader's inbox that it answers, and the answer that it is.
+    /// The inbox entry that the call answers, and the answer.
     pub answer: Option<(String, String)>,
 }
 
-/// What a field of a call is given.
+/// The value of an argument.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Argument {
     Text(String),
     List(Vec<String>),
     Number(u64),
-    /// It is true.
     Yes,
 }
 
-/// The call of an operation by its name in [`crate::calls`].
+/// A call of an operation, by its name in [`crate::calls`].
 pub(crate) fn call<const N: usize>(operation: &str, arguments: [(&str, Argument); N]) -> NextCall {
     NextCall::of(operation, arguments)
 }
 
-/// A text with each call in it as a door says it.
+/// The text with each call spelled by `say`.
 pub fn spell(text: &str, mut say: impl FnMut(&NextCall) -> String) -> Cow<'_, str> {
     if !text.contains(BEGIN) {
         return Cow::Borrowed(text);
@@ -57,19 +52,19 @@ pub fn spell(text: &str, mut say: impl FnMut(&NextCall) -> String) -> Cow<'_, st
     Cow::Owned(spelled + rest)
 }
 
-/// A text with its calls as they are, for readers that come through no door.
+/// The text with its calls spelled plainly, for readers that come through no door.
 pub fn spell_plainly(text: &str) -> Cow<'_, str> {
     spell(text, |call| call.as_function(&call.operation))
 }
 
 impl NextCall {
-    /// The call of an operation by its name in the catalog.
+    /// A call of an operation by its name in the catalog.
     pub fn of<'a>(operation: &str, arguments: impl IntoIterator<Item = (&'a str, Argument)>) -> NextCall {
         let arguments = arguments.into_iter().map(|(field, value)| (field.to_owned(), value)).collect();
         NextCall { operation: operation.to_owned(), arguments, answer: None }
     }
 
-    /// The same call, as an answer to an entry of the reader's inbox.
+    /// The same call, as an answer to an inbox entry.
     pub fn answering(self, entry: &str, answer: &str) -> NextCall {
         NextCall { answer: Some((entry.to_owned(), answer.to_owned())), ..self }
     }
@@ -80,7 +75,7 @@ impl NextCall {
         format!("{name}({})", self.arguments.iter().map(argument).collect::<Vec<_>>().join(", "))
     }
 
-    /// What a field is given, as texts; nothing if it is not given.
+    /// The values of a field as texts; empty if it is not given.
     pub fn values(&self, field: &str) -> Vec<String> {
         match self.arguments.iter().find(|(name, _)| name == field).map(|(_, value)| value) {
             Some(Argument::List(items)) => items.clone(),
@@ -138,7 +133,7 @@ impl fmt::Display for NextCall {
     }
 }
 
-/// As a call of a tool has it.
+/// As in a tool call.
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! What an agent must be told, once.
+//! Notices: what an agent must be told, once.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::decisions::DecisionTold;
 use crate::display::visible;
 use crate::event::{Event, Record, event_types, live};
 use crate::features::{FeatureAsk, FeatureEvent};
-use crate::ids::AgentId;
+use crate::ids::{AgentId, Principal};
 use crate::locks::LockTold;
 use crate::mail::MailTold;
 use crate::people::Asker;
@@ -28,16 +28,25 @@ use crate::writes::WriteTold;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Notice {
-    /// A number that grows, to say up to where notices were taken.
+    /// Grows, so that notices can be taken up to one.
     pub id: u64,
     pub at: Timestamp,
     pub what: NoticeKind,
 }
 
-/// What can be asked about notices.
+impl World {
+    pub(crate) fn tell(&mut self, who: Principal, id: u64, what: impl Into<NoticeKind>) {
+        let at = self.now;
+        if let Principal::Agent(agent) = who {
+            self.agents.notify(agent, Notice { id, at, what: what.into() });
+        }
+    }
+}
+
+/// Asks about notices.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NoticeAsk {
-    /// Takes what waits for the calling agent.
+    /// Takes the calling agent's notices.
     Take,
 }
 
@@ -45,12 +54,11 @@ pub enum NoticeAsk {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NoticeEvent {
-    /// An agent was told what waited for it.
     #[serde(rename = "notices_taken")]
     Taken { agent: AgentId, up_to: u64 },
 }
 
-/// The kinds of notice: each feature says what its own are about. Those that serde calls untagged have the tag themselves.
+/// The kinds of notices, by feature. Those that serde treats as untagged carry the tag themselves.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum NoticeKind {
@@ -110,7 +118,6 @@ of_features!(
     Worktree(WorktreeTold)
 );
 
-/// What somebody gave as a reason, behind a sentence.
 pub(crate) fn quoted(reason: &Option<String>) -> String {
     reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! People: how a person is proven, what takes a present human, and the tokens that stand in for one.
+//! People: how a person is proven, what takes a present person, and the tokens that stand in for one.
 //!
-//! A person acts in the human's name, yet only a *present* human decides: whoever answers a permission or takes from
-//! others has to be at a terminal, logged in, or hold a token that a present human made.
+//! Any person acts in the human's name, but only a *present* one decides: to answer a permission request or take from
+//! others, a person must be at a terminal, be logged in, or hold a token that a present person made.
 
 mod feature;
 mod places;
@@ -27,23 +27,20 @@ pub(crate) use places::new_place;
 pub(crate) use presence::check;
 pub use refusal::PersonRefusal;
 
-/// What a person lacks who is at a terminal, while a passphrase is set.
+/// What is missing for a person at a terminal, while a passphrase is set.
 pub const PASSPHRASE_MISSING: &str = "the passphrase was not given in this terminal";
 
-/// Acts that need a present human, even one without a token.
 pub(crate) const CHANGES_TOKENS: &str = "change tokens or the passphrase";
 
 /// How it is known that the human acts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Proof {
-    /// A terminal that no agent is above.
+    /// A terminal that was not opened by an agent.
     Terminal,
-    /// A login at the HTTP door.
     Login,
-    /// A token with this name.
     Token(Box<str>),
-    /// Only that no agent is above it: a person, perhaps not present.
+    /// Only that no agent started it: a person, perhaps not present.
     Lineage {
         /// Why that is no presence.
         lacks: Box<str>,
@@ -54,31 +51,28 @@ pub enum Proof {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// How it is known that it is the human's.
     pub proof: Proof,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<Process>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub terminal: Option<Box<str>>,
-    /// The programs from the outermost one down to the one that asked.
+    /// The programs, from the outermost down to the one that asked.
     pub lineage: Box<str>,
-    /// What leads the terminal, if that is a window of a multiplexer that an agent may have opened.
+    /// The terminal's leading process, if that is a window of a multiplexer that an agent may have opened.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub window: Option<Process>,
 }
 
-/// Who asks, and how that is known.
+/// Who asks, and how that is proven.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Asker {
     pub who: Principal,
-    /// Where from, if it is the human.
     pub origin: Option<Arc<Origin>>,
 }
 
-/// What can be asked about people.
+/// Asks about people.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PersonAsk {
-    /// Makes a token that stands in for the human.
     MakeToken {
         name: Box<str>,
         hash: TokenHash,
@@ -86,12 +80,11 @@ pub enum PersonAsk {
     RevokeToken {
         name: Box<str>,
     },
-    /// Sets the passphrase that presence takes from now on, or does away with it.
+    /// Sets or removes the passphrase that presence requires.
     SetPassphrase {
-        /// What is stored of it.
         verifier: Option<Box<str>>,
     },
-    /// The human has been shown what was done from new places.
+    /// The human was shown what was done from new places.
     Recognise {
         up_to: u64,
         place: Place,
@@ -106,32 +99,29 @@ pub enum PersonEvent {
         name: Box<str>,
         hash: TokenHash,
     },
-    /// A token is worthless from now on.
     TokenRevoked {
         name: Box<str>,
     },
-    /// The passphrase was set, or done away with.
+    /// The passphrase was set or removed.
     PassphraseSet {
-        /// What is stored of it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         verifier: Option<Box<str>>,
     },
-    /// The human acted from a place that was not known.
+    /// The human acted from an unknown place.
     ActedFromNewPlace {
-        /// The programs from the outermost one down.
+        /// The programs, from the outermost down.
         lineage: Box<str>,
-        /// The window of a multiplexer, if that is a place of its own.
+        /// The window of a multiplexer, if that counts as a place of its own.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         window: Option<Process>,
-        /// What was done, as the ledger calls it.
+        /// As the ledger calls it.
         act: Box<str>,
     },
-    /// The human was shown what was done from new places. That settles what is younger than the place where it was shown.
+    /// The human was shown what was done from new places. That settles acts that are newer than the place where it
+    /// was shown.
     Recognised {
         up_to: u64,
-        /// Where: the programs from the outermost one down.
         lineage: Box<str>,
-        /// The window there, if that is a place of its own.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         window: Option<Process>,
     },
@@ -142,7 +132,7 @@ pub enum PersonEvent {
 #[serde(deny_unknown_fields)]
 pub struct HumanToken {
     pub hash: TokenHash,
-    /// When it was made, on the wall.
+    /// On the wall clock.
     pub made_ms: i64,
 }
 
@@ -150,16 +140,16 @@ pub struct HumanToken {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unseen {
-    /// The record that tells of it.
+    /// The record of it.
     pub seq: u64,
     pub wall_ms: i64,
     pub origin: Origin,
-    /// What was done, as the ledger calls it.
+    /// As the ledger calls it.
     pub act: Box<str>,
-    /// Where it was shown without being settled by that.
+    /// Where it was shown without that settling it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     shown: Vec<Place>,
-    /// How many acts from new places were before it that are only in the log by now.
+    /// How many earlier acts from new places were dropped, and are only in the log.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub left_out: u32,
 }
@@ -173,13 +163,12 @@ pub struct People {
     places: VecDeque<places::KnownPlace>,
     unseen: VecDeque<Unseen>,
     boot: Option<Box<str>>,
-    /// By group, when the first agent's processes can have started since the machine did. No name is any group.
+    /// By process group: the earliest start of an agent's processes since boot. No name means any group.
     first_agents: BTreeMap<Box<str>, u64>,
 }
 
 impl Proof {
-    /// Whether it proves a present human.
-    pub fn is_presence(&self) -> bool {
+    pub(crate) fn is_presence(&self) -> bool {
         match self {
             Proof::Terminal | Proof::Login | Proof::Token(_) => true,
             Proof::Lineage { .. } => false,
@@ -188,14 +177,13 @@ impl Proof {
 }
 
 impl From<Principal> for Asker {
-    /// Somebody whose proof is not in question.
+    /// Somebody whose proof does not matter.
     fn from(who: Principal) -> Asker {
         Asker { who, origin: None }
     }
 }
 
 impl Asker {
-    /// Whether it is the human, present.
     pub fn is_present_human(&self) -> bool {
         self.who == Principal::Human && self.origin.as_ref().is_none_or(|origin| origin.proof.is_presence())
     }
@@ -207,23 +195,21 @@ impl People {
         self.tokens.iter().find(|(_, token)| token.hash == *hash).map(|(name, _)| &**name)
     }
 
-    /// All tokens by name.
     pub fn tokens(&self) -> impl Iterator<Item = (&str, &HumanToken)> {
         self.tokens.iter().map(|(name, token)| (&**name, token))
     }
 
-    /// What is stored of the passphrase, if one is set.
     pub fn passphrase(&self) -> Option<&str> {
         self.passphrase.as_deref()
     }
 
-    /// Whether a process that started then may be an agent's: one in a group for which this is true came before.
+    /// Whether a process with this start time may be an agent's: an agent of a matching group came before it.
     pub fn may_be_an_agents(&self, start: u64, is_group: impl Fn(Option<&str>) -> bool) -> bool {
         let named = |group: &str| is_group(Some(group).filter(|group| !group.is_empty()));
         self.first_agents.iter().any(|(group, first)| *first <= start && named(group))
     }
 
-    /// The run of the machine in which the last server started.
+    /// The machine's boot id at the last server start.
     pub(crate) fn boot(&self) -> Option<&str> {
         self.boot.as_deref()
     }
@@ -310,7 +296,7 @@ fn apply(world: &mut World, record: &Record, event: &PersonEvent) {
         PersonEvent::TokenRevoked { name } => drop(people.tokens.remove(name)),
         PersonEvent::PassphraseSet { verifier } => people.passphrase = verifier.clone(),
         PersonEvent::ActedFromNewPlace { lineage, window, act } => {
-            // The first place of all is where the state directory was made: there is nobody to ask about it.
+            // The very first place is where the state directory was made: there is nobody to ask about it.
             if let Some(origin) = record.from.as_deref().filter(|_| !people.places.is_empty()) {
                 let (seq, wall_ms) = (record.seq, record.wall_ms);
                 let (origin, act) = (origin.clone(), act.clone());

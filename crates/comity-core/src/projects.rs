@@ -16,39 +16,27 @@ use crate::world::World;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
-    /// Its common git directory; this is what it is known by.
+    /// Its common git directory, which identifies it.
     pub common_dir: Box<str>,
-    /// Whether its file system folds case.
     pub case: CaseRule,
 }
 
-/// What can be asked about projects.
+/// Asks about projects.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProjectAsk {
-    Add {
-        project: ProjectId,
-        common_dir: Box<str>,
-        /// Whether its file system folds case.
-        case: CaseRule,
-    },
+    Add { project: ProjectId, common_dir: Box<str>, case: CaseRule },
 }
 
 /// What happened to projects.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ProjectEvent {
-    /// A repository was first used.
     #[serde(rename = "project_added")]
-    Added {
-        project: ProjectId,
-        common_dir: Box<str>,
-        /// Whether its file system folds case.
-        case: CaseRule,
-    },
+    Added { project: ProjectId, common_dir: Box<str>, case: CaseRule },
 }
 
 impl Project {
-    /// A short name for people: the directory that holds the repository.
+    /// A short name: the directory that contains the repository.
     pub fn name(&self) -> &str {
         let path = self.common_dir.trim_end_matches('/');
         let path = self.top().unwrap_or(path);

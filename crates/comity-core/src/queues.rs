@@ -1,4 +1,4 @@
-//! Places in line, whatever for: an ask that waits has a ticket, for a lock or for a slot of a pool.
+//! Places in line for a lock or a slot: an ask that waits has a ticket.
 
 use crate::decide::AskResult;
 use crate::event::Event;
@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::world::World;
 use crate::{locks, pools};
 
-/// What can be asked about places in line.
+/// Asks about places in line.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QueueAsk {
     Cancel { ticket: Ticket },
@@ -26,13 +26,13 @@ impl FeatureAsk for QueueAsk {
     }
 }
 
-/// The ticket of a remembered ask that is still in line.
+/// The ticket of a remembered ask that is still queued.
 pub(crate) fn still_waiting(world: &World, answer: &[Event]) -> Option<Ticket> {
     locks::still_waiting(world, answer).or_else(|| pools::still_waiting(world, answer))
 }
 
 impl World {
-    /// Who waits in a queue with this ticket.
+    /// Who waits with this ticket.
     pub fn waiter(&self, ticket: Ticket) -> Option<Principal> {
         let by_lock = self.locks.wait(ticket).map(|wait| wait.who);
         by_lock.or_else(|| self.pools.place(ticket).map(|(_, place)| place.who))

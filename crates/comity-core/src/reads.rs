@@ -1,7 +1,7 @@
-//! What agents know of files: the contents that each has read or written last.
+//! What agents know of files: the contents that each last read or wrote.
 //!
-//! A lock keeps two agents from writing at the same time. It does not keep one from writing a whole file that it read
-//! before somebody else changed it: then the other's change is lost. What an agent knows is compared for that.
+//! A lock keeps two agents from writing at the same time. It does not stop one from overwriting a file that it read
+//! before somebody else changed it, which loses that change. So what an agent knows is compared first.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,27 +19,25 @@ use crate::refusal::{FeatureRefusal, Refusal, RefusalKind};
 use crate::sentence::Telling;
 use crate::world::World;
 
-/// A file, and the hash of what is in it.
+/// A file, and the hash of its content.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileContent {
-    /// Its path in the project.
     pub path: Box<str>,
     pub content: ContentHash,
 }
 
-/// What can be told of what agents know.
+/// Asks about what agents know.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ReadAsk {
-    /// Tells what the calling agent knows of a file.
     KnowFile { project: ProjectId, file: FileContent },
 }
 
-/// What agents got to know of files.
+/// What agents learned about files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReadEvent {
-    /// An agent read or wrote a file: it knows what is in it.
+    /// An agent read or wrote a file, so it knows the content.
     FileKnown { project: ProjectId, file: FileContent },
 }
 
@@ -55,7 +53,6 @@ struct KnownFiles {
     by_age: BTreeMap<u64, (ProjectId, Box<str>)>,
 }
 
-/// One fact of [`Reads`], for snapshots.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadFact {
@@ -67,7 +64,7 @@ pub(crate) struct ReadFact {
 }
 
 impl Reads {
-    /// The content that the agent knows of the file, if it has read or written it.
+    /// The content of the file that the agent last read or wrote.
     pub fn known(&self, agent: AgentId, project: ProjectId, path: &str) -> Option<ContentHash> {
         let known = self.by_agent.get(&agent)?;
         known.files.get(&(project, path.into())).map(|(content, _)| *content)
@@ -113,7 +110,7 @@ impl Reads {
     }
 }
 
-/// An agent has read or written a file. Only news are written down.
+/// Records that an agent read or wrote a file, if that is new.
 fn learn(world: &World, who: Principal, project: ProjectId, file: &FileContent) -> Vec<Event> {
     let Some(agent) = who.agent() else { return vec![] };
     if world.reads.known(agent, project, &file.path) == Some(file.content) {
@@ -122,12 +119,12 @@ fn learn(world: &World, who: Principal, project: ProjectId, file: &FileContent) 
     vec![Event::Read(ReadEvent::FileKnown { project, file: file.clone() })]
 }
 
-/// The file was changed after the caller read it: writing all of it would lose that change.
+/// The file was changed after the caller read it: overwriting it would lose that change.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StaleRead {
     #[serde(skip)]
     pub path: String,
-    /// What changed since, if it is known.
+    /// The change, if it is known.
     #[serde(skip)]
     pub difference: Option<String>,
 }
@@ -196,7 +193,7 @@ impl FeatureEvent for ReadEvent {
         }
     }
 
-    /// Who acted is who it is about.
+    /// It concerns only whoever acted.
     fn concerns(&self, _: Option<&World>) -> Vec<AgentId> {
         vec![]
     }

@@ -1,4 +1,4 @@
-//! Takes secrets out of free text and addresses before they are stored.
+//! Removes secrets from text before it is stored.
 
 mod url;
 
@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 pub use url::redact_url;
 
-/// What stands in the place of a secret.
+/// What replaces a secret.
 pub const MARK: &str = "[redacted]";
-/// Beginnings of keys that vendors give out, and how long the rest must be.
+/// Prefixes of vendors' keys, and how long the rest must be.
 const KEY_STARTS: [(&str, usize); 14] = [
     ("sk-", 16),
     ("ghp_", 20),
@@ -29,7 +29,7 @@ const KEY_STARTS: [(&str, usize); 14] = [
 const SECRET_WORDS: [&str; 9] =
     ["password", "passwd", "secret", "token", "api_key", "apikey", "api-key", "access_key", "bearer"];
 
-/// Gives `text` without anything that looks like a key, a token or a password.
+/// `text` without anything that looks like a key, token or password.
 pub fn redact(text: &str) -> Cow<'_, str> {
     if text.contains("-----BEGIN") && text.contains("PRIVATE KEY") {
         return Cow::Borrowed(MARK);
@@ -58,7 +58,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// The runs of characters that a key may have, with where they begin.
+/// Runs of characters that a key may consist of, with their positions.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '~');
     let mut at = 0;

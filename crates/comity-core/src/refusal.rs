@@ -1,4 +1,4 @@
-//! The expected kinds of no: typed, with a stable code, a sentence and a next step.
+//! Refusals: typed, with a stable code, a sentence and a next step.
 
 use std::fmt;
 
@@ -27,46 +27,37 @@ pub enum Refusal {
     Pool(PoolRefusal),
     Read(StaleRead),
     Task(TaskRefusal),
-    /// The wait was given up by the asker's side.
+    /// The asker gave up.
     WaitCancelled,
     /// Waiting would close a cycle.
     Deadlock(Box<Cycle>),
-    /// A pattern that cannot be read.
     BadPattern {
         pattern: String,
         problem: String,
         hint: String,
     },
-    /// A path that leaves the repository.
     OutsideRepository {
         path: String,
     },
-    /// The caller is not in a repository.
     NotARepository {
         path: String,
     },
-    /// Input that is not what the operation takes.
     BadInput {
-        /// What is wrong, as a sentence.
         problem: String,
         hint: String,
     },
-    /// What a driver refused, with a code of its own.
+    /// A refusal of a driver, with a code of its own.
     Driver {
         code: &'static str,
         problem: String,
         hint: String,
     },
-    /// The caller may not do this.
     NotAllowed {
         problem: String,
         hint: String,
     },
-    /// The idempotency key was used for another call.
     KeyReused,
-    /// The client speaks another protocol than the server.
     OtherVersion {
-        /// Which Comity the server is.
         server: String,
         client: String,
     },
@@ -74,14 +65,13 @@ pub enum Refusal {
         problem: String,
         hint: String,
     },
-    /// There is no such operation, group or record.
     NotFound {
         problem: String,
         hint: String,
     },
 }
 
-/// What a refusal is about, as a program sees it that knows none of the codes.
+/// The kind of a refusal, for programs that know none of the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RefusalKind {
     /// It may work later, or after something else.
@@ -92,29 +82,27 @@ pub enum RefusalKind {
     TooMany,
 }
 
-/// A refusal of one feature. Serialized it is what programs are told besides its words.
+/// A refusal of one feature. What it serializes to is told to programs besides the text.
 pub(crate) trait FeatureRefusal: fmt::Display {
     /// A stable word for programs.
     fn code(&self) -> &'static str;
 
     fn kind(&self) -> RefusalKind;
 
-    /// What to do next.
     fn hint(&self) -> String;
 }
 
 impl Refusal {
-    /// A pattern that cannot be read, and why.
+    /// A refusal of a malformed pattern.
     pub fn bad_pattern(pattern: &str, problem: &str, hint: &str) -> Refusal {
         Refusal::BadPattern { pattern: pattern.into(), problem: problem.into(), hint: hint.into() }
     }
 
-    /// Input that is not what the operation takes, and why.
+    /// A refusal of invalid input.
     pub fn bad_input(problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
         Refusal::BadInput { problem: problem.into(), hint: hint.into() }
     }
 
-    /// A stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Refusal::Agent(refusal) => refusal.code(),
@@ -139,7 +127,7 @@ impl Refusal {
         }
     }
 
-    /// Its kind, from which a door makes its own code.
+    /// From which a door makes its own code.
     pub fn kind(&self) -> RefusalKind {
         match self {
             Refusal::Agent(refusal) => refusal.kind(),
@@ -164,7 +152,6 @@ impl Refusal {
         }
     }
 
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Refusal::Agent(refusal) => refusal.hint(),
@@ -235,7 +222,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What programs are told besides the words.
+/// What programs are told besides the text.
 impl Serialize for Refusal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

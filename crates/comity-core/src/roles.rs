@@ -9,19 +9,14 @@ use crate::ids::Principal;
 use crate::refusal::Refusal;
 use crate::world::World;
 
-/// Something that is done to others; working on one's own needs no right.
+/// A right over others; one's own work needs none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Right {
-    /// Makes and ends teams.
     ManageTeams,
-    /// Gives tasks to others, and pauses, retries, skips and cancels theirs.
     AssignTasks,
-    /// Says that somebody else's work is done.
     ReviewTasks,
-    /// Answers the permission requests of those below.
     AnswerPermissions,
-    /// Changes the permission mode of those below.
     SetModes,
     StartAgents,
     EndAgents,
@@ -31,27 +26,23 @@ pub enum Right {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// It reads only, until its plan is approved.
+    /// It only reads, until its plan is approved.
     Plan,
-    /// It asks for whatever is not allowed by a rule.
+    /// It asks for everything that no rule allows.
     #[default]
     Ask,
-    /// It edits files without asking.
     AcceptEdits,
-    /// It asks for nothing.
     Full,
 }
 
-/// What an agent of this role is told, runs on, and may do.
+/// What an agent with this role is told, runs on, and may do.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Role {
-    /// What an agent of this role is told first.
     pub prompt: Box<str>,
-    /// The model that it runs on, unless another one is asked for.
+    /// The model, unless another one is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Box<str>>,
-    /// The permission mode that it begins in.
     pub mode: Mode,
     pub rights: Vec<Right>,
 }
@@ -62,7 +53,6 @@ pub struct Roles {
     by_name: BTreeMap<Box<str>, Role>,
 }
 
-/// The role of an agent that has none.
 pub const DEFAULT_ROLE: &str = "developer";
 
 impl Mode {
@@ -152,12 +142,11 @@ impl Roles {
         self.by_name.get(name)
     }
 
-    /// All by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Role)> {
         self.by_name.iter().map(|(name, role)| (&**name, role))
     }
 
-    /// Refuses a role that nobody has defined.
+    /// Refuses an undefined role.
     pub(crate) fn must_know(&self, name: &str) -> Result<(), Refusal> {
         if self.get(name).is_some() {
             return Ok(());
@@ -167,14 +156,14 @@ impl Roles {
         Err(Refusal::bad_input(format!("there is no role {name}"), hint))
     }
 
-    /// Adds a role of the user's, or changes one that is built in.
+    /// Adds a role, or changes a built-in one.
     pub fn define(&mut self, name: &str, role: Role) {
         self.by_name.insert(name.into(), role);
     }
 }
 
-/// Whether `who` may do this to others: by its role, and so may all that it was started by, up to the human. The human may
-/// do everything; a role that nobody defined may do nothing.
+/// Whether `who` may do this to others: its role allows it, and the roles of all that started it, up to the human.
+/// The human may do everything; an undefined role allows nothing.
 pub fn may(world: &World, who: Principal, right: Right) -> Result<(), Refusal> {
     let Principal::Agent(agent) = who else { return Ok(()) };
     let agent = world.agents.living(agent)?;
@@ -185,7 +174,7 @@ pub fn may(world: &World, who: Principal, right: Right) -> Result<(), Refusal> {
             hint: "ask your leader or the human, or give the role this right in the configuration".into(),
         });
     }
-    // What an agent does not have it cannot hand to an agent that it starts.
+    // An agent cannot pass on what it does not have.
     match world.agents.started_by(agent.id).find(|above| !allows(world, above, right)) {
         None => Ok(()),
         Some(above) => Err(Refusal::NotAllowed {
@@ -203,7 +192,7 @@ fn allows(world: &World, agent: &Agent, right: Right) -> bool {
     world.roles.get(name).is_some_and(|role| role.rights.contains(&right))
 }
 
-/// Whether an agent leads by its role, and was started by none that does not.
+/// Whether an agent is a leader by its role, and so is everybody who started it.
 pub(crate) fn is_lead(world: &World, agent: &Agent) -> bool {
     let is_called_lead = |agent: &Agent| agent.profile.role.as_deref() == Some("lead");
     is_called_lead(agent) && world.agents.started_by(agent.id).all(is_called_lead)

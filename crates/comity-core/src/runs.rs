@@ -1,7 +1,7 @@
-//! Runs: agent programs that Comity starts, starts again when they crash, and ends.
+//! Runs: agent programs that Comity starts, restarts when they crash, and ends.
 //!
-//! A run outlives the agents in it: each start of its program is an agent of its own, with the same name, role and task. The
-//! world says what is wanted; the server makes it so, and tells what became of it.
+//! A run outlives its agents: each start of its program is an agent of its own, with the same name, role and task.
+//! The world says what should run; the server makes it so, and tells what became of it.
 
 mod feature;
 mod noted;
@@ -31,7 +31,7 @@ use staffing::StaffingHistory;
 pub use staffing::{Staffing, next_staffing};
 pub(crate) use team::answers_for;
 
-/// A run's number, printed as `run3`.
+/// Printed as `run3`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub u64);
@@ -40,19 +40,30 @@ pub struct RunId(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunBackend {
-    /// In a terminal that nobody sees, until somebody attaches.
+    /// In a terminal of its own, which people can attach to.
     Process,
-    /// In a pane of tmux.
     Tmux,
+    /// In a session of iTerm2, beside the one that it was wanted from.
+    Iterm2,
     /// Without a terminal: it speaks the Agent Client Protocol.
     Acp,
+}
+
+/// Beside what a run's pane is made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum RunBeside {
+    /// A pane of the tmux server at this socket.
+    Tmux { server: Box<str>, pane: Box<str> },
+    /// A session of iTerm2.
+    Iterm2 { session: Box<str> },
 }
 
 /// What is to run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
-    /// What its agents are called.
+    /// The name of its agents.
     pub name: Box<str>,
     /// A client that Comity knows how to start, or the user's own command.
     pub program: RunProgram,
@@ -65,29 +76,30 @@ pub struct RunSpec {
     pub cwd: Box<str>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub project: Option<ProjectId>,
-    /// The task that its first agent gets, and the next one if that is lost.
+    /// The task of its first agent, and of the next one if that is lost.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<TaskRef>,
-    /// What it is asked to do.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub prompt: Option<Box<str>>,
     pub backend: RunBackend,
+    /// Where it was wanted from, if its pane is made there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub beside: Option<RunBeside>,
     /// Reads only, until its plan is approved.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub plan: bool,
-    /// Goes on when the server stops, for the next one to take over.
+    /// Keeps running when the server stops, and is taken over by the next one.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub survives: bool,
-    /// What it writes is obeyed where it is a command.
+    /// Commands in its output are obeyed.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub text_commands: bool,
-    /// Has a worktree of its own.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub worktree: bool,
-    /// The run whose agent leads it: it starts when that one runs.
+    /// The run whose agent leads it: it starts once that one runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub leader: Option<RunId>,
-    /// Wanted by nobody, but for a task that was ready.
+    /// Started for a ready task, not by anybody.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub staffed: bool,
 }
@@ -107,7 +119,7 @@ pub enum RunProgram {
 pub enum RunExit {
     Code(i32),
     Signal(i32),
-    /// Whoever watched it was killed with it.
+    /// Its guardian was killed, too.
     Unseen,
     NotStarted(Box<str>),
 }
@@ -116,34 +128,32 @@ pub enum RunExit {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnd {
-    /// Its program ended by itself, without a fault.
+    /// Its program ended without a fault.
     Completed,
     Stopped,
-    /// Its program could not be started.
     NotStarted(Box<str>),
-    /// Its program crashed as often as it may.
+    /// Its program crashed too often.
     GaveUp(RunExit),
-    /// Its program crashed when its task was somebody else's, or over.
+    /// Its program crashed when its task was over, or somebody else's.
     Crashed(RunExit),
-    /// The agent that had started it ended.
     StarterEnded,
 }
 
-/// What somebody did to a program that runs.
+/// What somebody did to a running program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reached {
-    /// What it was doing was ended, and not itself.
+    /// Its current work was interrupted; the program goes on.
     Interrupted,
-    /// Its terminal is somebody's.
+    /// Somebody attached to its terminal.
     Attached,
 }
 
-/// Where a run is in its life.
+/// Where a run is in its life cycle.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// Its program is started then, or as soon as the limit on agents lets it.
+    /// Its program starts then, or as soon as the limit on agents allows.
     Due(Timestamp),
     Starting(AgentId),
     Running {
@@ -153,12 +163,12 @@ pub enum RunState {
     /// Its program is being ended.
     Ending {
         agent: AgentId,
-        /// Whether nobody is asked first.
+        /// Whether it is killed without being asked first.
         force: bool,
-        /// Whether it is started anew then.
+        /// Whether it is started again afterwards.
         again: bool,
     },
-    /// The server ended under it.
+    /// The server ended while it ran.
     Interrupted,
     Over {
         how: RunEnd,
@@ -166,7 +176,7 @@ pub enum RunState {
     },
 }
 
-/// One run.
+/// A program that Comity runs, with its restarts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentRun {
@@ -176,33 +186,33 @@ pub struct AgentRun {
     pub by: Principal,
     pub since: Timestamp,
     pub state: RunState,
-    /// How often its program crashed since somebody last had it started.
+    /// How often its program crashed since somebody last started it.
     pub crashes: u32,
     /// The agent of its last start.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last: Option<AgentId>,
-    /// What its client calls the conversation that it has: it goes on with that when it is started again.
+    /// Its client's name for the conversation, to continue it after a restart.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<Box<str>>,
-    /// Whether somebody has taken note of its end.
+    /// Whether somebody has acknowledged its end.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub noted: bool,
 }
 
-/// All runs: those that are not over, and the newest of the others.
+/// All runs that are not over, and the newest of the others.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentRuns {
     by_id: BTreeMap<RunId, AgentRun>,
     pub(crate) last: RunId,
-    /// Grows with every change, so that nobody has to look at all of them to see one.
+    /// Grows with every change, so that one is noticed without looking at all.
     changes: u64,
     #[serde(skip_serializing_if = "StaffingHistory::is_empty", default)]
     staffing: StaffingHistory,
 }
 
 impl AgentRun {
-    /// Whether nothing is started for it any more.
+    /// Whether it is never started again.
     pub fn is_over(&self) -> bool {
         matches!(self.state, RunState::Over { .. })
     }
@@ -219,27 +229,26 @@ impl AgentRun {
 }
 
 impl AgentRuns {
-    /// The run with this number, unless it was over long ago.
+    /// `None` also if it was over long ago.
     pub fn get(&self, run: RunId) -> Option<&AgentRun> {
         self.by_id.get(&run)
     }
 
-    /// All by number.
+    /// By number.
     pub fn iter(&self) -> impl Iterator<Item = &AgentRun> {
         self.by_id.values()
     }
 
-    /// Those that are not over.
     pub fn active(&self) -> impl Iterator<Item = &AgentRun> {
         self.iter().filter(|run| !run.is_over())
     }
 
-    /// Those for which an agent will come.
+    /// How many runs will get an agent that is not registered yet.
     pub(crate) fn awaited(&self) -> usize {
         self.iter().filter(|run| matches!(run.state, RunState::Due(_))).count()
     }
 
-    /// Those that crashed as often as they may, of which nobody has taken note.
+    /// Runs that crashed too often, and that nobody has acknowledged.
     pub fn given_up(&self) -> impl Iterator<Item = &AgentRun> {
         let is_given_up = |run: &&AgentRun| {
             matches!(run.state, RunState::Over { how: RunEnd::GaveUp(_) | RunEnd::NotStarted(_), .. })
@@ -253,7 +262,7 @@ impl AgentRuns {
         self.iter().find(|run| run.agent() == Some(agent))
     }
 
-    /// The run with this name or number: one that is not over, or else the newest.
+    /// The run with this name or number: an active one, otherwise the newest.
     pub fn find(&self, name: &str) -> Result<&AgentRun, Refusal> {
         let by_id = name.parse().ok().and_then(|id: RunId| self.by_id.get(&id));
         let named = || self.iter().filter(|run| &*run.spec.name == name);
@@ -264,7 +273,7 @@ impl AgentRuns {
         })
     }
 
-    /// A number that is another one after every change.
+    /// Grows with every change.
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -300,8 +309,20 @@ impl FromStr for RunId {
     }
 }
 
+impl RunSpec {
+    /// How it runs if there is no pane for it.
+    pub fn fallback(&self) -> Option<RunBackend> {
+        match (self.backend, &self.beside) {
+            // A session of our own, instead of the user's window.
+            (RunBackend::Tmux, Some(_)) => Some(RunBackend::Tmux),
+            (RunBackend::Tmux, None) | (RunBackend::Iterm2, _) => Some(RunBackend::Process),
+            (RunBackend::Process | RunBackend::Acp, _) => None,
+        }
+    }
+}
+
 impl RunProgram {
-    /// The first word of it.
+    /// The first word of the command.
     pub fn name(&self) -> &str {
         match self {
             Self::Client(name) => name,
@@ -311,11 +332,17 @@ impl RunProgram {
 }
 
 impl RunBackend {
+    /// Whether it is shown in a pane of another program's.
+    pub fn is_pane(self) -> bool {
+        matches!(self, Self::Tmux | Self::Iterm2)
+    }
+
     /// As people write it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Process => "process",
             Self::Tmux => "tmux",
+            Self::Iterm2 => "iterm2",
             Self::Acp => "acp",
         }
     }

@@ -1,16 +1,16 @@
-//! Events as people read them. What is said of an event stands with its feature, and nowhere else.
+//! Events as people read them. Each event's sentence stands with its feature, and nowhere else.
 
 use crate::event::Record;
 use crate::ids::{AgentId, Principal};
 use crate::world::World;
 
-/// What the human is called in what it reads itself.
+/// What the human is called in what the human reads.
 const YOU: &str = "you";
 
 pub(crate) struct Telling<'a> {
     pub world: &'a World,
     pub record: &'a Record,
-    /// Who reads it: letters between others stay theirs.
+    /// The reader: letters between others stay private.
     pub reader: Principal,
 }
 

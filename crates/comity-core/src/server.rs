@@ -1,4 +1,4 @@
-//! The server itself: its starts, and what it noticed that is no feature's.
+//! The server itself: its starts, and observations that belong to no feature.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,29 +15,27 @@ use crate::sentence::Telling;
 use crate::time::Millis;
 use crate::world::World;
 
-/// What the server tells the rules.
+/// Asks that report on the server.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ServerAsk {
-    /// A server starts to write the log.
     Start {
-        /// No fence at or below this one may be given again.
+        /// No fence up to this one may be given again.
         fence_floor: Fence,
         version: Box<str>,
-        /// The run of the machine: another one after each boot.
+        /// Identifies the machine's current boot.
         boot: Option<Box<str>>,
-        /// How long the machine has run.
         uptime: Option<Millis>,
     },
-    /// Tells that callers were not let in.
+    /// Records that callers were refused.
     NoteRefusedEntries {
-        /// Why the last one was not.
+        /// Why the last one was refused.
         why: Box<str>,
-        /// How many there were since this was last told.
+        /// Since this was last recorded.
         count: u64,
     },
-    /// Tells that an idempotency key was given for another call than before.
+    /// Records that an idempotency key was reused for another call.
     NoteReusedKey {
-        /// The operation that was refused.
+        /// The refused operation.
         op: Box<str>,
     },
 }
@@ -46,32 +44,28 @@ pub enum ServerAsk {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ServerEvent {
-    /// A server began to write this log; fences go on from `fence_floor`.
+    /// A server began to write this log.
     #[serde(rename = "server_started")]
     Started {
-        /// No fence at or below this one is given again.
+        /// No fence up to this one is given again.
         fence_floor: Fence,
         version: Box<str>,
-        /// The run of the machine: another one after each boot.
+        /// Identifies the machine's boot.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         boot: Option<Box<str>>,
-        /// How long the machine had run.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         uptime: Option<Millis>,
     },
-    /// Callers were not let in at the HTTP port.
+    /// Callers were refused at the HTTP port.
     EntriesRefused {
-        /// Why the last one was not.
+        /// Why the last one was refused.
         why: Box<str>,
-        /// How many there were since this was last told.
+        /// Since this was last recorded.
         count: u64,
     },
-    /// An ask was refused: its idempotency key had been used for another one.
-    KeyReused {
-        /// The operation that was asked for.
-        op: Box<str>,
-    },
-    /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
+    /// An ask was refused because its idempotency key had been used for another one.
+    KeyReused { op: Box<str> },
+    /// An ask with an idempotency key found nothing to change; a repeat changes nothing either.
     NothingChanged {},
 }
 
@@ -121,7 +115,7 @@ impl FeatureEvent for ServerEvent {
         }
     }
 
-    /// Who acted is who it is about.
+    /// It concerns only whoever acted.
     fn concerns(&self, _: Option<&World>) -> Vec<AgentId> {
         vec![]
     }

@@ -22,16 +22,15 @@ use crate::time::Timestamp;
 use crate::worktrees::Worktree;
 use crate::world::{Timeouts, World};
 
-/// The version of the form below; a newer one is refused, an older one is read.
+/// A newer one is refused, an older one is read.
 pub const VERSION: u32 = 1;
 
-/// The facts of a world; what can be derived from them is not in here.
+/// The facts of a world, without what can be derived from them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
-    /// The version of this form.
     pub version: u32,
-    /// The last record that is in it.
+    /// The last record in it.
     pub head: u64,
     now: Timestamp,
     fence: Fence,
@@ -71,7 +70,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes the facts of a world.
+    /// The facts of a world.
     pub fn of(world: &World) -> Snapshot {
         Snapshot {
             version: VERSION,
@@ -96,18 +95,18 @@ impl Snapshot {
             people: world.people.clone(),
             moves: world.moves.clone(),
             runs: world.runs.clone(),
-            agents_limit: world.agents_limit,
+            agents_limit: world.agents.limit.set,
         }
     }
 
-    /// Makes the world again, indexes and deadlines included.
+    /// Restores the world, with indexes and deadlines.
     pub fn restore(self, patience: Timeouts) -> World {
         let mut world = World::new(patience);
         (world.head, world.now, world.fence, world.ticket) = (self.head, self.now, self.fence, self.ticket);
         (world.projects, world.answers) = (self.projects, self.answers);
         world.reads = Reads::restore(self.reads);
         (world.teams, world.decisions, world.people) = (self.teams, self.decisions, self.people);
-        (world.moves, world.runs, world.agents_limit) = (self.moves, self.runs, self.agents_limit);
+        (world.moves, world.runs, world.agents.limit.set) = (self.moves, self.runs, self.agents_limit);
         mail::restore(&mut world, self.mail);
         control::restore(&mut world, self.shutdowns);
         permissions::restore(&mut world, self.permissions);
@@ -120,7 +119,7 @@ impl Snapshot {
     }
 }
 
-/// Writes a map whose keys are not strings as a list of pairs.
+/// Serializes a map whose keys are not strings as a list of pairs.
 pub(crate) mod pairs {
     use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tables for people: a header, and columns as wide as what is in them.
+//! Tables for people: a header, and columns as wide as their contents.
 
 use crate::display::columns;
 

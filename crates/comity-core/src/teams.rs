@@ -21,30 +21,30 @@ use crate::sentence::Telling;
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// A team that was made.
+/// A team that somebody created.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Team {
     pub name: Box<str>,
-    /// Who made it and leads it.
+    /// Who created it, and leads it.
     pub lead: Principal,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub purpose: Option<Box<str>>,
     pub since: Timestamp,
 }
 
-/// What can be asked about teams.
+/// Asks about teams.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TeamAsk {
-    /// Makes a team; the caller leads it.
+    /// Creates a team that the caller leads.
     Create { name: Box<str>, purpose: Option<Box<str>> },
     /// Lets an agent into a team: by the team's leader, or by the human.
     Admit {
         agent: AgentId,
-        /// Which team; the one that it wished for if omitted.
+        /// The team that the agent wished for if `None`.
         team: Option<Box<str>>,
     },
-    /// Ends a team that nobody is in any more.
+    /// Deletes a team without members.
     Delete { name: Box<str> },
 }
 
@@ -58,16 +58,19 @@ pub enum TeamEvent {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         purpose: Option<Box<str>>,
     },
-    /// An agent is in a team from now on.
-    Admitted { agent: AgentId, team: Box<str> },
-    /// A team is no more.
-    Deleted { name: Box<str> },
+    Admitted {
+        agent: AgentId,
+        team: Box<str>,
+    },
+    Deleted {
+        name: Box<str>,
+    },
 }
 
-/// All teams that were made, by name.
+/// By name.
 pub type Teams = BTreeMap<Box<str>, Team>;
 
-/// Who leads this agent: its parent, else the leader of its team, else the human.
+/// Who leads this agent: its parent, otherwise its team's leader, otherwise the human.
 pub fn leader_of(world: &World, agent: AgentId) -> Principal {
     let Some(profile) = world.agents.get(agent).map(|agent| &agent.profile) else { return Principal::Human };
     let lives = |id: &AgentId| world.agents.get(*id).is_some_and(Agent::is_live);
@@ -84,7 +87,7 @@ pub fn leader_of(world: &World, agent: AgentId) -> Principal {
     members(world, team).find(leads_it).map_or(Principal::Human, |lead| Principal::Agent(lead.id))
 }
 
-/// Whether `who` is the human, or stands above the agent as its leader, or as a leader's leader.
+/// Whether `who` is the human, or above the agent: its leader, or a leader's leader.
 pub fn leads(world: &World, who: Principal, agent: AgentId) -> bool {
     let Principal::Agent(above) = who else { return who != Principal::Nobody };
     let mut at = agent;
@@ -103,7 +106,7 @@ pub fn members<'a>(world: &'a World, team: &'a str) -> impl Iterator<Item = &'a 
     world.agents.live().filter(move |agent| agent.profile.team.as_deref() == Some(team))
 }
 
-/// Refuses a team that nobody has made and nobody is in.
+/// Refuses a team that nobody created and nobody is in.
 pub fn must_know(world: &World, name: &str) -> Result<(), Refusal> {
     if world.teams.contains_key(name) || members(world, name).next().is_some() {
         return Ok(());
@@ -128,7 +131,7 @@ fn decide(world: &World, who: Principal, ask: &TeamAsk) -> Result<Vec<Event>, Re
 fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> Result<Vec<Event>, Refusal> {
     check_name("a team's name", name)?;
     check_reason(purpose)?;
-    // Whoever has nobody above may begin a team of its own; a worker may not without the right.
+    // An agent with nobody above may start a team of its own; a worker needs the right.
     if who.agent().is_some_and(|agent| leader_of(world, agent) != Principal::Human) {
         may(world, who, Right::ManageTeams)?;
     }
@@ -150,8 +153,8 @@ fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> R
     })])
 }
 
-/// Whether `who` may let an agent into a team: the human, and whoever leads the team, those below it and whoever asked for it.
-/// What its parent leads it in stays its parent's.
+/// Whether `who` may let an agent into a team: the human, and the team's leader for those below it and those who
+/// asked for it. A parent's hold on its child stays.
 pub(crate) fn may_admit(world: &World, who: Principal, agent: AgentId, team: &str) -> bool {
     let leads_team = match world.teams.get(team) {
         Some(known) => known.lead == who,
@@ -285,7 +288,7 @@ impl FeatureEvent for TeamEvent {
     }
 }
 
-/// There are no more than there may be.
+/// There are no more than the limits allow.
 pub(crate) fn check(world: &World) -> Result<(), String> {
     match world.teams.len() > TEAMS_MAX {
         true => Err(format!("there are {} teams", world.teams.len())),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment on the engine's clock. It is not wall time: downtime and clock jumps do not count.
+/// A moment on the engine's clock, which is not wall time: downtime and clock jumps do not count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(pub u64);
@@ -15,12 +15,12 @@ pub struct Timestamp(pub u64);
 pub struct Millis(pub u64);
 
 impl Timestamp {
-    /// The moment `span` later.
+    /// This moment plus a span.
     pub fn plus(self, span: Millis) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 
-    /// How much later this moment is than `earlier`; nothing if it is not.
+    /// How much later this is than `earlier`; zero if it is not.
     pub fn since(self, earlier: Timestamp) -> Millis {
         Millis(self.0.saturating_sub(earlier.0))
     }
@@ -66,7 +66,7 @@ impl Millis {
     }
 }
 
-/// Reads as a person says it: `4m 12s`, `2h 5m`, `40s`, `800ms`.
+/// As a person says it: `4m 12s`, `2h 5m`, `40s`, `800ms`.
 impl fmt::Display for Millis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1_000;

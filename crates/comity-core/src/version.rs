@@ -1,6 +1,6 @@
-//! Which of two versions of Comity is the newer one.
+//! Which of two versions of Comity is newer.
 
-/// Whether a version is later than another; what is no version is earlier than all.
+/// Whether a version is newer than another; anything unreadable is older than all.
 pub fn is_newer(version: &str, other: &str) -> bool {
     numbers(version) > numbers(other)
 }

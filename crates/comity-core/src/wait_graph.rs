@@ -1,34 +1,33 @@
-//! Who waits for whom, whatever for: locks, slots of a pool, answers, work. No ask may close a cycle.
+//! Who waits for whom, across all features ([`WAIT_RULES`]). No ask may close a cycle.
 //!
-//! Whoever waits needs several things, and each of them from some of several: a lock from its holder, a slot from any who
-//! has one. Somebody is stuck if one of its needs can only be met by others who are stuck. Who does not wait is never
-//! stuck, and neither is the human who is asked something: people do several things at once.
+//! Whoever waits may need several things, and each may come from any of several others: a lock from its holder, a slot
+//! from anyone who has one. Somebody is stuck if one of its needs can only be met by others who are stuck. Whoever does
+//! not wait is never stuck, and neither is a human who was asked something: people do several things at once.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-use crate::ids::{AgentId, Fence, Principal, Ticket};
+use crate::features::{Supposed, WAIT_RULES, WaitedFor};
+use crate::ids::{AgentId, Principal, Ticket};
 use crate::refusal::Refusal;
 use crate::world::World;
-use crate::{locks, permissions, pools, tasks};
 
-/// Something that somebody cannot go on without.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Need<'a> {
     pub what: WaitedFor<'a>,
-    /// These can give it, each so often.
+    /// Who can give it, and how often each can.
     pub from: BTreeMap<Principal, usize>,
-    /// How many have to be given.
+    /// How many are needed.
     pub count: usize,
 }
 
 impl<'a> Need<'a> {
-    /// Any one of these can give it.
+    /// A need that any one of these can meet.
     pub(crate) fn of(what: WaitedFor<'a>, from: impl IntoIterator<Item = Principal>) -> Need<'a> {
         Need::several(what, from, 1)
     }
 
-    /// So many have to be given; whoever is named twice can give two.
+    /// A need for several; whoever is listed twice can give two.
     pub(crate) fn several(
         what: WaitedFor<'a>,
         from: impl IntoIterator<Item = Principal>,
@@ -46,17 +45,17 @@ impl<'a> Need<'a> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum WaitedFor<'a> {
-    Path(&'a crate::paths::PathPattern),
-    Slot(&'a pools::Pool),
-    /// Whoever is before it in the line.
-    Turn(&'a pools::Pool),
-    Answer,
-    Work,
+/// How waiting in a feature makes somebody depend on somebody else.
+pub(crate) struct WaitRules {
+    /// What somebody cannot go on without.
+    pub needs: for<'a> fn(&Waits<'a>, Principal) -> Vec<Need<'a>>,
+    /// Everybody who may be waiting for what somebody has, or has to say.
+    pub waiting_for: for<'a> fn(&'a World, Principal) -> Box<dyn Iterator<Item = Principal> + 'a>,
+    /// Whether this wait gives way: it is given up when it closes a cycle, so it never keeps others from waiting.
+    pub gives_way: bool,
 }
 
-/// A cycle of waiting: who waits, and for what; each waits for the next, the last one for the first.
+/// A cycle of waiting: each waits for the next, the last one for the first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cycle {
     pub names: Vec<String>,
@@ -64,53 +63,39 @@ pub struct Cycle {
     pub over: Vec<String>,
 }
 
-/// Who waits for whom, with more needs than the world knows of.
+/// Who waits for whom, or would if some things were otherwise.
 pub(crate) struct Waits<'a> {
-    world: &'a World,
+    pub world: &'a World,
+    /// The ask at this place in a queue does not count.
+    pub except: Option<Ticket>,
+    pub supposed: Supposed<'a>,
     added: BTreeMap<Principal, Vec<Need<'a>>>,
-    except: Option<Ticket>,
-    given_away: BTreeSet<Fence>,
-    resized: Option<(&'a str, usize)>,
-    counts_work: bool,
+    counts_all: bool,
 }
 
 impl<'a> Waits<'a> {
     pub(crate) fn of(world: &'a World) -> Waits<'a> {
-        let (added, given_away) = (BTreeMap::new(), BTreeSet::new());
-        Waits { world, added, except: None, given_away, resized: None, counts_work: false }
+        let supposed = Supposed::default();
+        Waits { world, except: None, supposed, added: BTreeMap::new(), counts_all: false }
     }
 
-    /// If `who` needs this, too.
+    /// With another need of `who`.
     pub(crate) fn with(mut self, who: Principal, need: Need<'a>) -> Waits<'a> {
         self.added.entry(who).or_default().push(need);
         self
     }
 
-    /// Without the ask at this place in the queue.
     pub(crate) fn without(mut self, place: Option<Ticket>) -> Waits<'a> {
         self.except = place;
         self
     }
 
-    /// If this lock were not its holder's any more.
-    pub(crate) fn without_lock(mut self, fence: Fence) -> Waits<'a> {
-        self.given_away.insert(fence);
-        self
+    /// With the waits that give way, too.
+    pub(crate) fn all(world: &'a World) -> Waits<'a> {
+        Waits { counts_all: true, ..Waits::of(world) }
     }
 
-    /// If this pool had so many slots.
-    pub(crate) fn with_capacity(mut self, pool: &'a str, capacity: usize) -> Waits<'a> {
-        self.resized = Some((pool, capacity));
-        self
-    }
-
-    /// Waiting for work counts. It keeps nobody else from waiting: it is what ends when there is a cycle.
-    pub(crate) fn with_work(mut self) -> Waits<'a> {
-        self.counts_work = true;
-        self
-    }
-
-    /// Refuses what would keep `who` waiting for ever.
+    /// Refuses if `who` would wait for ever.
     pub(crate) fn check(&self, who: Principal) -> Result<(), Refusal> {
         match self.cycle(who) {
             Some(cycle) => Err(Refusal::Deadlock(Box::new(cycle))),
@@ -118,13 +103,13 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// The cycle that keeps `who` waiting for ever, if there is one.
+    /// The cycle that makes `who` wait for ever, if there is one.
     pub(crate) fn cycle(&self, who: Principal) -> Option<Cycle> {
         let stuck = self.stuck_from(who);
         stuck.contains_key(&who).then(|| self.cycle_among(who, &stuck))
     }
 
-    /// Those who wait for ever among `who` and all whom it waits for, perhaps by way of others, with what they need.
+    /// Those who wait for ever among `who` and everybody it depends on, with what they need.
     pub(crate) fn stuck_from(&self, who: Principal) -> BTreeMap<Principal, Vec<Need<'a>>> {
         let mut found = vec![who];
         let mut needs: BTreeMap<Principal, Vec<Need<'a>>> = BTreeMap::new();
@@ -138,7 +123,7 @@ impl<'a> Waits<'a> {
             found.extend(own.iter().flat_map(|need| need.from.keys()));
             needs.insert(one, own);
         }
-        // The last found are nearest to those who wait for nobody.
+        // Those found last are closest to somebody who waits for nobody.
         found.reverse();
         loop {
             let before = needs.len();
@@ -153,32 +138,24 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// What `who` cannot go on without.
     pub(crate) fn needs(&self, who: Principal) -> Vec<Need<'a>> {
-        let mut needs = locks::needs(self.world, who, self.except, &self.given_away);
-        pools::needs(self.world, who, self.except, self.resized, &mut needs);
-        if let Principal::Agent(agent) = who {
-            needs.extend(permissions::needs(self.world, agent));
-            if self.counts_work {
-                needs.extend(tasks::need(self.world, agent));
-            }
-        }
-        needs.extend(self.added.get(&who).into_iter().flatten().cloned());
-        needs
+        let counted = WAIT_RULES.iter().filter(|rules| self.counts_all || !rules.gives_way);
+        let known = counted.flat_map(|rules| (rules.needs)(self, who));
+        known.chain(self.added.get(&who).into_iter().flatten().cloned()).collect()
     }
 
-    /// The shortest way from `who` back to itself, else round whatever it waits for.
+    /// The shortest way from `who` back to itself, otherwise around a cycle that it waits for.
     fn cycle_among(&self, who: Principal, stuck: &BTreeMap<Principal, Vec<Need<'a>>>) -> Cycle {
         let way_back = |start: Principal| {
             let mut came: BTreeMap<Principal, (Principal, WaitedFor<'a>)> = BTreeMap::new();
             let mut open = VecDeque::from([start]);
             while let Some(at) = open.pop_front() {
                 for need in stuck.get(&at).into_iter().flatten() {
-                    // What others can still give keeps nobody.
+                    // What others can still give blocks nobody.
                     if need.is_met_without(stuck) {
                         continue;
                     }
-                    // Whoever waits for one of several is not in its own way alone.
+                    // If one of several can give it, the waiter alone is not in its own way.
                     let givers: Vec<_> = need.from.keys().filter(|giver| stuck.contains_key(giver)).collect();
                     for next in givers.iter().copied().filter(|next| **next != at || givers.len() == 1) {
                         if !came.contains_key(next) {
@@ -209,37 +186,22 @@ impl<'a> Waits<'a> {
     }
 }
 
-/// An agent that waits for work of others who wait for it, and how.
-pub(crate) fn next_seeker_stuck(world: &World) -> Option<(AgentId, Cycle)> {
-    let waits = Waits::of(world).with_work();
-    let mut seekers = tasks::seekers(world).filter(|agent| is_waited_for(world, Principal::Agent(*agent)));
-    seekers.find_map(|agent| Some((agent, waits.cycle(Principal::Agent(agent))?)))
+/// The first of these agents that is in a cycle of waiting, and the cycle.
+pub(crate) fn first_stuck(
+    world: &World,
+    mut agents: impl Iterator<Item = AgentId>,
+) -> Option<(AgentId, Cycle)> {
+    let waits = Waits::all(world);
+    agents.find_map(|agent| Some((agent, waits.cycle(Principal::Agent(agent))?)))
 }
 
-/// Whether anybody waits for something that `who` has or has to say.
+/// Whether anybody who does not give way waits for something that `who` has or has to say.
 pub(crate) fn is_waited_for(world: &World, who: Principal) -> bool {
-    locks::waiting_for(world, who).next().is_some()
-        || pools::waiting_for(world, who).next().is_some()
-        || permissions::waiting_for(world, who).next().is_some()
-}
-
-impl fmt::Display for WaitedFor<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WaitedFor::Path(pattern) => f.write_str(&pattern.readable()),
-            WaitedFor::Slot(pool) => match pool.kind {
-                pools::PoolKind::Tabs => f.write_str("a tab"),
-                pools::PoolKind::Lease => write!(f, "a lease of {}", pool.name),
-            },
-            WaitedFor::Turn(pool) => write!(f, "its turn for {}", pool.name),
-            WaitedFor::Answer => f.write_str("an answer"),
-            WaitedFor::Work => f.write_str("work"),
-        }
-    }
+    WAIT_RULES.iter().any(|rules| !rules.gives_way && (rules.waiting_for)(world, who).next().is_some())
 }
 
 impl Cycle {
-    /// The names, the first one again at the end.
+    /// The names, with the first repeated at the end.
     pub fn around(&self) -> Vec<String> {
         self.names.iter().chain(self.names.first()).cloned().collect()
     }

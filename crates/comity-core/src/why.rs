@@ -1,4 +1,4 @@
-//! Why something does not go on: a chain over locks, leases, tabs, tasks and permissions, to whoever can end it.
+//! Why something is held up: a chain over locks, leases, tabs, tasks and permissions, down to whoever can end it.
 
 use std::collections::BTreeSet;
 
@@ -20,16 +20,15 @@ use crate::teams::leader_of;
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// One link of a chain: what is below it explains it.
+/// One link of a chain; those below it explain it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChainLink {
     pub depth: usize,
     pub text: String,
-    /// Whom it is about.
     pub who: Option<Principal>,
 }
 
-/// A chain that is being followed, as `reader` reads it.
+/// A chain under construction, as `reader` will read it.
 pub struct WaitChain<'w> {
     world: &'w World,
     now: Timestamp,
@@ -40,25 +39,25 @@ pub struct WaitChain<'w> {
 }
 
 impl<'w> WaitChain<'w> {
-    /// A chain without links.
+    /// A chain without links, yet.
     pub fn new(world: &'w World, reader: Principal, now: Timestamp) -> WaitChain<'w> {
         let (links, seen, seen_tasks) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         WaitChain { world, now, reader, links, seen, seen_tasks }
     }
 
-    /// Why an agent does not go on.
+    /// Why an agent is held up.
     pub fn of_agent(mut self, agent: &Agent) -> Vec<ChainLink> {
         self.agent(agent, 0);
         self.links
     }
 
-    /// Why a task does not go on.
+    /// Why a task is held up.
     pub fn of_task(mut self, task: &Task) -> Vec<ChainLink> {
         self.task(task, 0);
         self.links
     }
 
-    /// How it is with an agent that has ended: when, why, and what it left.
+    /// What became of an ended agent: when, why, and what it left.
     pub fn of_ended(mut self, agent: &Agent) -> Vec<ChainLink> {
         let who = Principal::Agent(agent.id);
         let name = visible(&agent.profile.name).into_owned();
@@ -94,7 +93,7 @@ impl<'w> WaitChain<'w> {
         self.links
     }
 
-    /// What was decided, asked or planned, and on whom it waits.
+    /// What was decided, and whom it waits for.
     pub fn of_decision(mut self, decision: &Decision) -> Vec<ChainLink> {
         let (by, title) = (self.name(decision.by), visible(&decision.title).into_owned());
         let waits = decision.standing == DecisionState::Pending;
@@ -109,7 +108,7 @@ impl<'w> WaitChain<'w> {
         self.links
     }
 
-    /// What became of a call that somebody asked for.
+    /// What became of a permission request.
     pub fn of_request(mut self, request: &PermissionRequest) -> Vec<ChainLink> {
         let asker = Principal::Agent(request.asker);
         let call = format!("{}: {}", visible(&request.call.tool), visible(&request.call.summary));
@@ -341,7 +340,7 @@ impl<'w> WaitChain<'w> {
         }
     }
 
-    /// A task that nobody has: what comes first, what has its files, or who could do it.
+    /// A task that nobody has: what comes first, who has its files, or who could do it.
     fn open_task(&mut self, task: &Task, id: &str, title: &str, depth: usize) {
         let world = self.world;
         if task.status() != TaskStatus::Ready {

@@ -1,4 +1,4 @@
-//! Worktrees: who works in a copy of their own, on which branch, from which commit.
+//! Worktrees: who works in a copy of its own, on which branch, from which commit.
 
 mod feature;
 
@@ -17,14 +17,14 @@ use crate::world::World;
 
 pub use feature::{WorktreeAsk, WorktreeEvent, WorktreeTold};
 
-/// A worktree of a project, as it was made.
+/// A worktree as it was made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeInfo {
     pub slug: Box<str>,
     pub path: Box<str>,
     pub branch: Box<str>,
-    /// The commit that it began with.
+    /// The commit that it started from.
     pub base: Box<str>,
 }
 
@@ -36,9 +36,9 @@ pub struct Worktree {
     pub tree: WorktreeInfo,
     pub owner: Principal,
     pub since: Timestamp,
-    /// The record by which it was added: what its owner locked comes later.
+    /// The record that added it: what its owner locked comes later.
     pub added: u64,
-    /// Who has released it, while nobody knows yet whether it can go.
+    /// Who has released it, while it is not known yet whether it can go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released: Option<Principal>,
     /// Why it was kept when it was last released.
@@ -68,7 +68,7 @@ fn is_none(more: &usize) -> bool {
     *more == 0
 }
 
-/// All worktrees that are in use.
+/// All worktrees in use.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Worktrees {
     by_slug: BTreeMap<(ProjectId, Box<str>), Worktree>,
@@ -81,32 +81,29 @@ impl Worktrees {
         self.by_slug.get(&(project, slug.into()))
     }
 
-    /// All of a project, by name.
+    /// A project's worktrees, by name.
     pub fn of(&self, project: ProjectId) -> impl Iterator<Item = &Worktree> {
         self.iter().filter(move |worktree| worktree.project == project)
     }
 
-    /// All worktrees, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Worktree> {
         self.by_slug.values()
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.by_slug.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.by_slug.is_empty()
     }
 
-    /// Those that were released and are there still.
+    /// Those that were released and still exist.
     pub fn released(&self) -> impl Iterator<Item = &Worktree> {
         self.iter().filter(|worktree| worktree.released.is_some())
     }
 
-    /// A number that grows with every release, so that nobody has to look at all of them to see a new one.
+    /// Grows with every release, so that a new one is noticed without looking at all.
     pub fn releases(&self) -> usize {
         self.releases
     }
@@ -160,7 +157,6 @@ impl Worktrees {
     }
 }
 
-/// A worktree was made, or brought back.
 fn add(world: &World, project: ProjectId, tree: &WorktreeInfo) -> Result<Vec<Event>, Refusal> {
     if world.worktrees.get(project, &tree.slug).is_some() {
         let problem = format!("there is a worktree {} already", tree.slug);
@@ -176,7 +172,8 @@ fn add(world: &World, project: ProjectId, tree: &WorktreeInfo) -> Result<Vec<Eve
     Ok(vec![Event::Worktree(WorktreeEvent::Added { project, tree: tree.clone() })])
 }
 
-/// A worktree is to go as soon as it is proven that no work is in it. One that is on its way is not released again.
+/// Releases a worktree: it goes as soon as it is proven to hold no work. One that is released already is not released
+/// again.
 fn release(world: &World, who: Principal, project: ProjectId, slug: &str) -> Result<Vec<Event>, Refusal> {
     let worktree = world.worktrees.get(project, slug).ok_or_else(|| Refusal::NotFound {
         problem: format!("there is no worktree {slug:?}"),
@@ -189,7 +186,7 @@ fn release(world: &World, who: Principal, project: ProjectId, slug: &str) -> Res
     }
 }
 
-/// A worktree that was released stays. That nobody waits for it any more is no error.
+/// Keeps a released worktree. It is no error if nobody waits for that any more.
 fn keep(world: &World, project: ProjectId, slug: &str, why: &str) -> Vec<Event> {
     match world.worktrees.get(project, slug) {
         Some(Worktree { released: Some(_), .. }) => {

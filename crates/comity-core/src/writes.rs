@@ -21,31 +21,29 @@ use crate::world::World;
 pub struct UnlockedWrite {
     pub project: ProjectId,
     pub path: Box<str>,
-    /// The top of the worktree that it is in.
+    /// The root of its worktree.
     pub tree: Box<str>,
     /// Who has it locked, and did not write it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub holder: Option<Principal>,
-    /// Agents that may have written it; nobody means a person or an unknown program.
+    /// Agents that may have written it; if empty, a person or an unknown program did.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub candidates: Vec<AgentId>,
-    /// Files that changed in the same moment in the same way, and are not named each.
+    /// How many other files changed in the same way at the same time, and are not listed.
     #[serde(skip_serializing_if = "is_none", default)]
     pub others: usize,
 }
 
-/// What can be told of writes.
+/// Asks about writes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WriteAsk {
-    /// Tells of a file that changed without a lock.
     SawUnlocked(Box<UnlockedWrite>),
 }
 
-/// What was written.
+/// What happened to unlocked files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WriteEvent {
-    /// A file changed while nobody who might have done it held a lock on it.
     #[serde(rename = "unlocked_write")]
     Unlocked(Box<UnlockedWrite>),
 }
@@ -55,15 +53,15 @@ fn is_none(count: &usize) -> bool {
 }
 
 impl UnlockedWrite {
-    /// Who probably wrote it: the only one that may have.
-    pub fn likely_author(&self) -> Option<AgentId> {
+    /// The likely author: the only agent that may have written it.
+    pub(crate) fn likely_author(&self) -> Option<AgentId> {
         match self.candidates[..] {
             [author] => Some(author),
             _ => None,
         }
     }
 
-    /// What happened, as people read it.
+    /// What happened, for people.
     pub fn sentence(&self, world: &World) -> String {
         let UnlockedWrite { path, others, .. } = self;
         let more = match others {
@@ -81,7 +79,7 @@ impl UnlockedWrite {
     }
 }
 
-/// Who did it, as far as anybody can tell.
+/// Who did it, as far as that is known.
 pub(crate) fn by(world: &World, candidates: &[AgentId]) -> String {
     let names: Vec<String> = candidates.iter().map(|id| world.name_of(Principal::Agent(*id))).collect();
     match &names[..] {
@@ -91,7 +89,7 @@ pub(crate) fn by(world: &World, candidates: &[AgentId]) -> String {
     }
 }
 
-/// Writes down what the watcher saw; only the system may tell.
+/// Records what the watcher saw; only the system may.
 fn saw(who: Principal, write: &UnlockedWrite) -> Result<Vec<Event>, Refusal> {
     if who != Principal::System {
         let problem = "only the watcher reports writes without a lock".into();
@@ -106,7 +104,7 @@ fn saw(who: Principal, write: &UnlockedWrite) -> Result<Vec<Event>, Refusal> {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum WriteTold {
-    /// Somebody else wrote to what this agent has locked; `by` says who, as far as anybody can tell.
+    /// Somebody else wrote to what this agent has locked; `by` says who, as far as that is known.
     #[serde(rename = "locked_file_changed")]
     LockedFileChanged { path: String, by: String, others: usize },
     /// This agent probably wrote to what it has not locked.
@@ -142,7 +140,7 @@ impl fmt::Display for WriteTold {
     }
 }
 
-/// The holder and the likely author learn of it.
+/// Tells the lock's holder and the likely author.
 fn apply(world: &mut World, seq: u64, write: &UnlockedWrite) {
     let (path, others) = (write.path.to_string(), write.others);
     let author = write.likely_author().map(Principal::Agent);

@@ -16,7 +16,7 @@ use std::thread;
 
 pub use grammar::{line, proven_commands};
 use sandbox::Sandbox;
-pub use shells::{SHELLS, Shell};
+pub use shells::{RealShell, SHELLS};
 pub use watch::{Escape, problem};
 
 /// Proven lines that are run together.
@@ -28,7 +28,7 @@ const SLOW_AT_ONCE: usize = 8;
 
 /// What a run has come to.
 #[derive(Default)]
-pub struct Outcome {
+pub struct FuzzTotals {
     /// Lines that were made, and how many of them were proven.
     pub lines: u64,
     pub proven: usize,
@@ -48,10 +48,10 @@ pub fn fuzz(
     first: u64,
     lines: u64,
     proves: impl Fn(&str) -> bool,
-    mut progress: impl FnMut(&Outcome),
-) -> Outcome {
+    mut progress: impl FnMut(&FuzzTotals),
+) -> FuzzTotals {
     let sandbox = Sandbox::new();
-    let mut outcome = Outcome::default();
+    let mut outcome = FuzzTotals::default();
     let mut seeds: HashMap<String, u64> = HashMap::new();
     let mut batch = Vec::new();
     for seed in first..first + lines {
@@ -80,7 +80,7 @@ pub fn run(lines: &[String]) -> (usize, Vec<Escape>) {
 }
 
 /// Lines for one process of a shell.
-type ShellLines<'a> = (&'static Shell, Vec<&'a str>);
+type ShellLines<'a> = (&'static RealShell, Vec<&'a str>);
 
 fn run_in(sandbox: &Sandbox, lines: &[String]) -> (usize, Vec<Escape>) {
     let (mut slow, mut quick): (Vec<ShellLines<'_>>, Vec<ShellLines<'_>>) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use crate::watch::{self, Escape, MARKS};
 
 /// One way to run a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shell {
+pub struct RealShell {
     pub name: &'static str,
     words: &'static [&'static str],
     tools: Tools,
@@ -17,26 +17,26 @@ pub struct Shell {
     history: Option<&'static str>,
 }
 
-const fn shell(name: &'static str, words: &'static [&'static str]) -> Shell {
-    Shell { name, words, tools: Tools::System, history: None }
+const fn shell(name: &'static str, words: &'static [&'static str]) -> RealShell {
+    RealShell { name, words, tools: Tools::System, history: None }
 }
 
-pub const SHELLS: [Shell; 9] = [
+pub const SHELLS: [RealShell; 9] = [
     shell("bash", &["bash", "-c"]),
     shell("bash --posix", &["bash", "--posix", "-c"]),
-    Shell {
+    RealShell {
         history: Some("history -s harm\n"),
         ..shell("bash -i", &["bash", "--norc", "--noprofile", "-i"])
     },
     shell("dash", &["dash", "-c"]),
     shell("zsh", &["zsh", "-f", "-c"]),
-    Shell { history: Some("print -s harm\n"), ..shell("zsh -i", &["zsh", "-f", "-i"]) },
-    Shell { tools: Tools::Busybox, ..shell("busybox sh", &["busybox", "sh", "-c"]) },
-    Shell { tools: Tools::Gawk, ..shell("bash with gawk", &["bash", "-c"]) },
-    Shell { tools: Tools::Mawk, ..shell("bash with mawk", &["bash", "-c"]) },
+    RealShell { history: Some("print -s harm\n"), ..shell("zsh -i", &["zsh", "-f", "-i"]) },
+    RealShell { tools: Tools::Busybox, ..shell("busybox sh", &["busybox", "sh", "-c"]) },
+    RealShell { tools: Tools::Gawk, ..shell("bash with gawk", &["bash", "-c"]) },
+    RealShell { tools: Tools::Mawk, ..shell("bash with mawk", &["bash", "-c"]) },
 ];
 
-impl Shell {
+impl RealShell {
     /// Whether this way is of use for the line: another awk says nothing about lines without one, and at a terminal only
     /// history and comments are different.
     pub(crate) fn suits(&self, line: &str) -> bool {

@@ -18,7 +18,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::filter::{self, Asked, FilterListener, WRITING};
 use crate::sandbox::Sandbox;
-use crate::shells::Shell;
+use crate::shells::RealShell;
 
 /// How long one line may take; what reads has long ended then.
 const LINE_MAX: Duration = Duration::from_secs(3);
@@ -57,7 +57,7 @@ pub fn problem() -> Option<String> {
 /// Runs a command that is known to belong to a run, and watches it; lines that the shell marks are known by their numbers.
 pub(crate) fn run(
     sandbox: &Sandbox,
-    shell: &'static Shell,
+    shell: &'static RealShell,
     run: &str,
     mut command: Command,
     lines: &[&str],
@@ -94,7 +94,7 @@ pub(crate) fn run(
 /// A run while it is watched.
 struct Watched<'a> {
     temporaries: [String; 2],
-    shell: &'static Shell,
+    shell: &'static RealShell,
     run: &'a str,
     lines: &'a [&'a str],
     /// The line that has begun last.

@@ -1,4 +1,4 @@
-//! The commits of a worktree's branch since it began, however they were made.
+//! The commits on a worktree's branch since it began, however they were made.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,23 +7,20 @@ use crate::git::{Git, UnknownState};
 use crate::worktree::CommitId;
 use crate::worktrees;
 
-/// Commits that are read, the newest.
+/// The newest commits that are read.
 const COMMITS_MAX: &str = "--max-count=100";
-/// Before each commit.
 const COMMIT: char = '\u{1e}';
-/// Between its id and its subject.
 const SUBJECT: char = '\u{1f}';
 
-/// A commit of a branch, and the files that it changed.
+/// A commit on a branch, and the files that it changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BranchCommit {
     pub id: String,
-    /// The first line of its message.
     pub subject: String,
     pub files: Vec<String>,
 }
 
-/// What was committed in a worktree since `base`, the oldest first; what merges brought is not its own.
+/// What was committed in a worktree since `base`, oldest first; without what merges brought in.
 pub fn branch_commits(
     common_dir: &Path,
     root: &Path,

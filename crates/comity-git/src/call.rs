@@ -1,4 +1,4 @@
-//! One call of git: its arguments, its input, and what it said.
+//! One call of git: its arguments, input and output.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -7,14 +7,39 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::git::UnknownState;
+use crate::git_dir_links;
 use crate::process::{self, ChildInput, ChildOutput, MayRun};
 use crate::time_limits::TimeLeft;
 use crate::worktrees::WorktreeDirs;
 
-/// How often git is asked again that has met the entry of a worktree which another git was just making.
+/// How often git is retried when it met a worktree entry that another git was just creating.
 const HALF_MADE_TRIES: u32 = 5;
-/// How long it waits before that: the other git is done in a moment.
+/// How long to wait before that: the other git is done in a moment.
 const HALF_MADE_PAUSE: Duration = Duration::from_millis(10);
+
+/// What writes nowhere but into git directories.
+const WRITES_NO_FILES: [&str; 20] = [
+    "branch",
+    "cat-file",
+    "commit-tree",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "hash-object",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "merge-tree",
+    "mktree",
+    "rev-list",
+    "rev-parse",
+    "show-ref",
+    "status",
+    "symbolic-ref",
+    "update-index",
+    "update-ref",
+];
 
 /// A call of git that is being put together.
 pub(crate) struct GitCall<'a> {
@@ -27,7 +52,7 @@ pub(crate) struct GitCall<'a> {
 }
 
 impl<'a> GitCall<'a> {
-    /// Begins with a command that is safe by its settings; only [`crate::git::Git`] makes those.
+    /// Begins with a command whose settings make it safe; only [`crate::git::Git`] makes those.
     pub(crate) fn new(
         mut command: Command,
         may_run: MayRun,
@@ -56,30 +81,28 @@ impl<'a> GitCall<'a> {
         self
     }
 
-    /// Works with this index and not with the one of the worktree.
+    /// Uses this index in place of the worktree's.
     pub(crate) fn index(self, index: &Path) -> GitCall<'a> {
         self.env("GIT_INDEX_FILE", index)
     }
 
-    /// Sets a variable of the environment.
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> GitCall<'a> {
         self.command.env(name, value);
         self
     }
 
-    /// Gives it something to read.
     pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> GitCall<'a> {
         self.input = ChildInput::Bytes(input.into());
         self
     }
 
-    /// Lets git hold a file open until it ends, even if it outlives us: so a lock on the file lasts that long.
+    /// Lets git hold a file open until it exits, even if it outlives us: so a lock on the file lasts that long.
     pub(crate) fn holding(mut self, file: File) -> GitCall<'a> {
         self.input = ChildInput::Nothing(Some(file));
         self
     }
 
-    /// What git said, however it ended.
+    /// The output, however git exited.
     pub(crate) fn output(&mut self) -> Result<ChildOutput, UnknownState> {
         let mut output = self.said_once()?;
         for _ in 0..HALF_MADE_TRIES {
@@ -101,17 +124,20 @@ impl<'a> GitCall<'a> {
             ChildInput::Bytes(bytes) => ChildInput::Bytes(bytes.clone()),
         };
         let bound = TimeLeft::new(self.may_run.pace(&self.verb), self.deadline);
-        process::run(&mut self.command, self.may_run, input, bound)
-            .map_err(|error| UnknownState::new(self.problem(&error.to_string())))
+        let said = git_dir_links::places(&self.worktree.git_dir).and_then(|places| {
+            let writes = if WRITES_NO_FILES.contains(&&*self.verb) { &places[..] } else { &[] };
+            process::run(&mut self.command, self.may_run, writes, input, bound)
+        });
+        said.map_err(|error| UnknownState::new(self.problem(&error.to_string())))
     }
 
-    /// What git said. That it fails is an error; that it complains is not.
+    /// The output. A failure is an error; a warning is not.
     pub(crate) fn done(mut self) -> Result<Vec<u8>, UnknownState> {
         let output = self.output()?;
         if output.status.success() { Ok(output.stdout) } else { Err(self.failure(&output)) }
     }
 
-    /// Whether git says yes, for verbs that answer by ending with 0 or 1.
+    /// For commands that answer by exiting with 0 or 1.
     pub(crate) fn agrees(mut self) -> Result<bool, UnknownState> {
         let output = self.output()?;
         match output.status.code() {
@@ -121,13 +147,13 @@ impl<'a> GitCall<'a> {
         }
     }
 
-    /// The one word that git said, such as a hash.
+    /// The one word that git printed, such as a hash.
     pub(crate) fn word(self) -> Result<String, UnknownState> {
         let output = self.done()?;
         Ok(String::from_utf8_lossy(&output).trim().to_owned())
     }
 
-    /// Says that git failed, in its own words.
+    /// An error with git's own message.
     pub(crate) fn failure(&self, output: &ChildOutput) -> UnknownState {
         let complaint = format!("{} ({})", String::from_utf8_lossy(&output.stderr), output.status);
         UnknownState::new(self.problem(&complaint))
@@ -138,7 +164,7 @@ impl<'a> GitCall<'a> {
     }
 }
 
-/// Whether git gave up at an entry of another worktree that has not all of its files yet, or not any more.
+/// Whether git gave up at another worktree's entry that is only half there.
 fn is_about_half_made(complaint: &str) -> bool {
     complaint.contains("failed to read") && complaint.contains("/worktrees/")
 }

@@ -1,4 +1,4 @@
-//! Whether a file system takes `A` and `a` for one name, and how a name is really spelled on it.
+//! Whether a file system is case-insensitive, and how it really spells a name.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use comity_core::CaseRule;
 
-/// What tells whether two paths lead to the same file.
+/// Tells whether two paths lead to the same file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FileIdentity {
     device: u64,
@@ -16,7 +16,6 @@ pub(crate) struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// The identity of a file whose attributes were read.
     pub(crate) fn of(metadata: &fs::Metadata) -> FileIdentity {
         FileIdentity { device: metadata.dev(), inode: metadata.ino() }
     }
@@ -30,23 +29,23 @@ impl FileIdentity {
     }
 }
 
-/// The rule of a project, from its common git directory: a folding one finds `HEAD` also as `head`.
+/// The rule of a project, from its common git directory: a case-insensitive one finds `HEAD` also as `head`.
 pub(crate) fn of_project(common_dir: &Path) -> CaseRule {
     by_spellings(common_dir, ["HEAD", "head"].map(OsStr::new)).unwrap_or(CaseRule::Folded)
 }
 
-/// The rule of the directory that is the top of a worktree: a folding one finds `.git` also as `.GIT`.
+/// The rule of a worktree's root: a case-insensitive one finds `.git` also as `.GIT`.
 pub(crate) fn of_root(root: &Path) -> CaseRule {
     by_spellings(root, [".git", ".GIT"].map(OsStr::new)).unwrap_or(CaseRule::Folded)
 }
 
-/// The rule of another directory of a worktree. `root` is the rule of its top, if both are on one device: then they differ
-/// only where the file system has a rule for each directory, and says so.
+/// The rule of another directory of a worktree. `root` is the rule of its top, if both are on one device: then they
+/// differ only if the file system has a rule per directory, and says so.
 pub(crate) fn of_dir(dir: &Path, root: Option<CaseRule>) -> CaseRule {
     rule_of_dir(has_flag(dir), root, || by_listing(dir))
 }
 
-/// The same from what the file system says: the directory's mark, and the rule that its entries show.
+/// The same from what the file system says: the directory's flag, and the rule that its entries show.
 fn rule_of_dir(
     mark: Option<bool>,
     root: Option<CaseRule>,
@@ -55,12 +54,13 @@ fn rule_of_dir(
     match (mark, root) {
         (Some(true), _) => CaseRule::Folded,
         (Some(false), Some(CaseRule::Exact)) => CaseRule::Exact,
-        // A new directory gets the rule of the one above it. Elsewhere it cannot be told: both spellings count as one.
+        // A new directory inherits the rule of its parent. Elsewhere it cannot be told, so both spellings count as
+        // one.
         _ => shown().unwrap_or(root.unwrap_or(CaseRule::Folded)),
     }
 }
 
-/// Whether a directory is marked as folding, on file systems that have such a mark.
+/// Whether a directory is flagged as case-insensitive, on file systems that have such a flag.
 #[cfg(target_os = "linux")]
 fn has_flag(dir: &Path) -> Option<bool> {
     use rustix::fs::{Mode, OFlags};
@@ -77,7 +77,7 @@ fn has_flag(_: &Path) -> Option<bool> {
     None
 }
 
-/// The rule that the entries of a directory show, if one of them has letters.
+/// The rule that a directory's entries show, if one of them has letters.
 fn by_listing(dir: &Path) -> Option<CaseRule> {
     let other_case =
         |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
@@ -105,7 +105,7 @@ fn rule(
     match (written, other) {
         (Ok(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => Some(CaseRule::Exact),
         (Ok(written), Ok(other)) if written == other => Some(CaseRule::Folded),
-        // Some file systems give each spelling an inode of its own; but a directory lists a file once.
+        // Some file systems give each spelling its own inode; but a directory lists a file once.
         (Ok(_), Ok(_)) => {
             let names = listed().ok()?;
             let are_two = spellings.iter().all(|name| names.iter().any(|listed| listed == name));
@@ -115,7 +115,7 @@ fn rule(
     }
 }
 
-/// Spells each name like its directory does, so that a place has one path however somebody came there.
+/// Spells each name as its directory does, so that a place has one path however it was reached.
 pub(crate) fn as_on_disk(path: &Path) -> PathBuf {
     let mut spelled = PathBuf::new();
     for component in path.components() {
@@ -130,14 +130,14 @@ pub(crate) fn as_on_disk(path: &Path) -> PathBuf {
     spelled
 }
 
-/// The name under which a directory lists what `written` leads to, if only the case may differ.
+/// The name under which a directory lists `written`, if only the case may differ.
 pub(crate) fn name_on_disk(dir: &Path, written: &Path) -> Option<OsString> {
     FileIdentity::at(written).ok()?;
     let names = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.file_name()).collect();
     spelling(written.file_name()?, names)
 }
 
-/// The one of these names that leads to where `written` leads: itself, else what differs by case only.
+/// The one of these names that leads to where `written` leads: itself, otherwise one that differs only in case.
 fn spelling(written: &OsStr, names: Vec<OsString>) -> Option<OsString> {
     if names.iter().any(|name| name == written) {
         return Some(written.to_owned());

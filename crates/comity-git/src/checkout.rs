@@ -1,4 +1,4 @@
-//! One checkout, as a watcher of its files sees it: what git ignores in it, and what differs from what git has.
+//! A checkout, as a watcher of its files sees it: what git ignores in it, and what differs from the last commit.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use crate::parse::pathspec;
 use crate::status::{PathState, StatusQuery, WorktreeStatus};
 use crate::worktrees::WorktreeDirs;
 
-/// Paths that git is asked about one by one; of more, all changes are listed and compared here.
+/// Git is asked about up to this many paths by name; beyond that, all changes are listed and filtered here.
 const ASKED_MAX: usize = 200;
 
 /// A worktree with its own git directory.
@@ -24,17 +24,17 @@ pub struct Checkout {
     common_dir: PathBuf,
 }
 
-/// A path that is not as git has it.
+/// A path that differs from the last commit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ChangedPath {
     pub path: PathBuf,
     pub is_tracked: bool,
-    /// Whether the next commit has it.
+    /// Whether it is staged.
     pub is_staged: bool,
 }
 
 impl Checkout {
-    /// The checkout whose top is `root`, symlinks resolved; nothing if there is none.
+    /// The checkout with this root (symlinks resolved), if there is one.
     pub fn at(root: &Path) -> io::Result<Option<Checkout>> {
         match dot_git::look(root)? {
             DotGit::Leads(dirs) => {
@@ -45,17 +45,16 @@ impl Checkout {
         }
     }
 
-    /// Its top.
     pub fn root(&self) -> &Path {
         &self.worktree.root
     }
 
-    /// Its own git directory, where its index and its head are.
+    /// Its own git directory, with its index and HEAD.
     pub fn git_dir(&self) -> &Path {
         &self.worktree.git_dir
     }
 
-    /// The git directory that all worktrees of its project share, where the branches are.
+    /// The git directory that all worktrees of its project share, with the branches.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
     }
@@ -64,15 +63,15 @@ impl Checkout {
         &self.worktree
     }
 
-    /// Which of these directories, from the top, git ignores; one with a tracked file in it is not ignored.
+    /// Which of these directories git ignores; one that contains a tracked file is not ignored.
     pub fn ignored(&self, dirs: &[PathBuf], patience: Duration) -> Result<BTreeSet<PathBuf>, UnknownState> {
         let git = Git::on_refs(&self.worktree, Instant::now() + patience);
-        // First by the rules alone, which is quick; the index is only looked at for the few that they name.
+        // First by the rules alone, which is quick; the index is only needed for the few that they match.
         let by_rules = git.ignored(&["--no-index"], dirs)?;
         Ok(git.ignored(&[], by_rules)?.into_iter().collect())
     }
 
-    /// Which of these paths, or of what is below them, are not as in the last commit; ignored ones are left out.
+    /// Changes since the last commit at or below these paths, without ignored files.
     pub fn changed(&self, paths: &[PathBuf], patience: Duration) -> Result<Vec<ChangedPath>, UnknownState> {
         if paths.is_empty() {
             return Ok(vec![]);
@@ -83,21 +82,21 @@ impl Checkout {
             false => vec![],
         };
         let git = Git::on(&self.worktree, Instant::now() + patience)?;
-        // Warnings are no failure here: what was asked about may be gone again.
+        // Warnings are no failure here: the paths may be gone again.
         let status = WorktreeStatus::ask(&git, StatusQuery { specs: &specs, ..StatusQuery::default() })?;
         let changed = changed_paths(&status);
         let is_asked = |path: &Path| path.ancestors().any(|above| asked.contains(above));
         Ok(changed.filter(|changed| is_asked(&changed.path)).collect())
     }
 
-    /// All paths that are not as in the last commit; ignored ones are left out.
+    /// All changes since the last commit, without ignored files.
     pub fn all_changed(&self, patience: Duration) -> Result<Vec<ChangedPath>, UnknownState> {
         let git = Git::on(&self.worktree, Instant::now() + patience)?;
         let status = WorktreeStatus::ask(&git, StatusQuery::default())?;
         Ok(changed_paths(&status).collect())
     }
 
-    /// A file as git has it, by a name such as `HEAD:src/a.rs`; nothing if there is none.
+    /// A file as git has it, by a name such as `HEAD:src/a.rs`, if it exists.
     pub fn version(&self, name: &str, patience: Duration) -> Option<Vec<u8>> {
         if name.starts_with('-') {
             return None;
@@ -107,7 +106,7 @@ impl Checkout {
     }
 }
 
-/// The files that differ, as a watcher sees them.
+/// The changed files, as a watcher sees them.
 fn changed_paths(status: &WorktreeStatus) -> impl Iterator<Item = ChangedPath> {
     let files = status.entries.iter().filter(|entry| !entry.is_dir());
     files.map(|entry| ChangedPath {

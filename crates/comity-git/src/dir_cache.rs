@@ -1,16 +1,15 @@
-//! Remembers what was seen of directories: that they are no repositories of their own and tell names apart by case, for as
-//! long as nothing in them changes, and for a moment that they are directories at all.
+//! Remembers what was seen of directories: that they are not repositories and not case-insensitive, for as long as
+//! nothing in them changes, and for a moment that they are directories at all.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Directories that are remembered.
 const DIRECTORIES_MAX: usize = 8_192;
-/// A directory that was changed this lately might change again without its time showing it.
+/// A directory that was changed this recently might change again without its times showing it.
 const SETTLED_SECONDS: i64 = 2;
 
-/// A directory as it was at one look: making or removing an entry changes its times.
+/// A directory as it was at one look: adding or removing an entry changes its times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DirStamp {
     id: (u64, u64),
@@ -21,15 +20,15 @@ pub(crate) struct DirStamp {
 /// A directory that was walked through is not looked at again for this long: asks come in bursts.
 const WALKED_FOR: Duration = Duration::from_millis(100);
 
-/// What is known of directories; clones share it.
+/// Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DirCache(Arc<Mutex<CachedDirs>>);
 
 #[derive(Debug, Default)]
 struct CachedDirs {
-    /// Those without a `.git` and without a rule of their own for case, by device and inode.
+    /// Those without a `.git` and without a case rule of their own, by device and inode.
     plain: HashMap<(u64, u64), DirStamp>,
-    /// Those that were walked through lately, with what was seen and when.
+    /// Those that were walked through recently, with what was seen and when.
     walked: HashMap<Box<[u8]>, (DirStamp, Instant)>,
 }
 
@@ -46,7 +45,7 @@ impl DirStamp {
         self.id.0
     }
 
-    /// Whether its times are old enough to tell every later change.
+    /// Whether its times are old enough to show every later change.
     fn is_settled(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
         now - self.changed.0.max(self.written.0) > SETTLED_SECONDS
@@ -59,7 +58,7 @@ impl DirCache {
         self.lock().plain.get(&stamp.id) == Some(&stamp)
     }
 
-    /// The directory has no `.git`, and folds case only if the project does.
+    /// Records that the directory has no `.git`, and the project's case rule.
     pub(crate) fn remember(&self, stamp: DirStamp) {
         if !stamp.is_settled() {
             return;
@@ -71,13 +70,14 @@ impl DirCache {
         known.plain.insert(stamp.id, stamp);
     }
 
-    /// The directory at this path as it was a moment ago, if somebody walked through it then.
+    /// The directory at this path as it was a moment ago, if it was walked through then.
     pub(crate) fn walked(&self, path: &[u8]) -> Option<DirStamp> {
         let known = self.lock();
         known.walked.get(path).filter(|(_, when)| when.elapsed() < WALKED_FOR).map(|(stamp, _)| *stamp)
     }
 
-    /// Whether every directory on the way to this path, from `start` on, was walked through a moment ago and is plain.
+    /// Whether every directory on the way to this path, from `start` on, was walked through a moment ago and is
+    /// plain.
     pub(crate) fn is_plain_way(&self, path: &[u8], start: usize) -> bool {
         let known = self.lock();
         let now = Instant::now();
@@ -89,7 +89,6 @@ impl DirCache {
         (start..path.len()).filter(|at| path[*at] == b'/').all(|at| is_plain(&path[..at]))
     }
 
-    /// Somebody walks through the directory at this path.
     pub(crate) fn walk(&self, path: &[u8], stamp: DirStamp) {
         let mut known = self.lock();
         if known.walked.len() >= DIRECTORIES_MAX {
@@ -103,7 +102,7 @@ impl DirCache {
     }
 }
 
-/// What is remembered is no part of what a repository is.
+/// The cache is no part of a repository's identity.
 impl PartialEq for DirCache {
     fn eq(&self, _: &DirCache) -> bool {
         true

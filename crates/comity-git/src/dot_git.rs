@@ -1,4 +1,4 @@
-//! The `.git` entry that marks the top of a worktree, and where it leads.
+//! The `.git` entry at the top of a worktree, and where it leads.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -9,27 +9,26 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// Longest text in one of git's pointer files (`.git`, `commondir`, `gitdir`).
+/// Bytes of one of git's pointer files (`.git`, `commondir`, `gitdir`).
 const POINTER_BYTES_MAX: u64 = 8_192;
 
-/// What is at the place where a worktree would have its `.git`.
+/// What is at the place of a worktree's `.git`.
 pub(crate) enum DotGit {
     /// Nothing, or nothing that git would take for a repository.
     None,
-    /// A file that names a git directory which is not there.
+    /// A file that names a git directory which does not exist.
     Broken,
     /// The top of a worktree.
     Leads(GitDirs),
 }
 
-/// The git directory of one worktree, and the one that all worktrees of the project share; symlinks resolved.
+/// A worktree's git directory, and the one that all worktrees of the project share; symlinks resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct GitDirs {
     pub(crate) git_dir: PathBuf,
     pub(crate) common_dir: PathBuf,
 }
 
-/// Looks at the `.git` in `root`.
 pub(crate) fn look(root: &Path) -> io::Result<DotGit> {
     let entry = root.join(".git");
     let Some(kind) = found(fs::metadata(&entry))? else { return Ok(DotGit::None) };
@@ -44,7 +43,8 @@ pub(crate) fn look(root: &Path) -> io::Result<DotGit> {
     Ok(git_dirs(&git_dir)?.map_or(DotGit::Broken, DotGit::Leads))
 }
 
-/// The top of the worktree that `dir` (symlinks resolved) is in. Nothing in a bare repository or git's own directory.
+/// The root of the worktree that contains `dir` (symlinks resolved). `None` in a bare repository or git's own
+/// directory.
 pub(crate) fn nearest(dir: &Path) -> io::Result<Option<(PathBuf, GitDirs)>> {
     for root in dir.ancestors() {
         match look(root)? {
@@ -61,7 +61,7 @@ pub(crate) fn nearest(dir: &Path) -> io::Result<Option<(PathBuf, GitDirs)>> {
     Ok(None)
 }
 
-/// The text of one of git's pointer files, without the line end; nothing if there is no such file.
+/// The text of one of git's pointer files, without the line end; `None` if it does not exist.
 pub(crate) fn pointer(file: &Path) -> io::Result<Option<Vec<u8>>> {
     let Some(open) = open_plain(file)? else { return Ok(None) };
     let mut text = Vec::new();
@@ -72,7 +72,7 @@ pub(crate) fn pointer(file: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(text))
 }
 
-/// Opens a plain file, if that is what is there; one that would make us wait, such as a pipe, is not opened.
+/// Opens a plain file, if that is what is there; nothing that could block, such as a pipe, is opened.
 pub(crate) fn open_plain(file: &Path) -> io::Result<Option<File>> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let open = OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(file);
@@ -80,7 +80,7 @@ pub(crate) fn open_plain(file: &Path) -> io::Result<Option<File>> {
     Ok(open.metadata()?.is_file().then_some(open))
 }
 
-/// The same result, where what does not exist is no error.
+/// The same result, with `None` for what does not exist.
 pub(crate) fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -1,4 +1,4 @@
-//! One at a time, first come, first served: among the threads of this process by a queue, among processes by a locked file.
+//! First come, first served: a queue among the threads of this process, and a locked file among processes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -13,28 +13,34 @@ use rustix::io::Errno;
 
 use crate::umask::{as_user, share};
 
-/// Those of this process that have a turn at one file, or wait for it.
+/// Threads of this process that have or await a turn at one file.
 const WAITING_MAX: usize = 1_024;
-/// How often another process is asked whether it is done; nothing tells when a file lock is free.
+/// How often a lock is retried; nothing tells when a file lock becomes free.
 const LOCK_POLL: Duration = Duration::from_millis(2);
 
-/// What has to be true of a thread that waits for a turn.
+/// What has to be true of a thread that waits for a turn or for a program.
 #[cfg(debug_assertions)]
 static CHECK: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
 
-/// In debug builds: makes every thread that is about to wait for a turn check that nobody waits for it meanwhile.
-pub fn before_each_turn(_check: fn()) {
+/// In debug builds: makes every thread that is about to wait, for a turn or for git, check that nobody waits for it meanwhile.
+pub fn before_each_wait(_check: fn()) {
     #[cfg(debug_assertions)]
     let _is_set_already = CHECK.set(_check);
+}
+
+/// In debug builds: this thread may wait.
+pub(crate) fn assert_may_wait() {
+    #[cfg(debug_assertions)]
+    CHECK.get().iter().for_each(|check| check());
 }
 
 /// The queues of this process, by the file that is locked.
 static QUEUES: Queues = Queues { lines: Mutex::new(WaitingLines::new()), moved: Condvar::new() };
 
-/// The right to do what a file stands for, until it is dropped or the process ends.
+/// The turn at a file, until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct FairLock {
-    // Fields are dropped in this order: other processes may go on before the next one of this process does.
+    // Dropped in this order: other processes may go on before the next thread of this one.
     file: File,
     _ticket: QueueTicket,
 }
@@ -47,10 +53,9 @@ pub(crate) enum FairLockError {
 }
 
 impl FairLock {
-    /// Waits until all who came earlier are done, here and in other processes.
+    /// Waits for all who came earlier, here and in other processes.
     pub(crate) fn wait(path: &Path, deadline: Instant) -> Result<FairLock, FairLockError> {
-        #[cfg(debug_assertions)]
-        CHECK.get().iter().for_each(|check| check());
+        assert_may_wait();
         let ticket = QUEUES.wait(path, deadline).ok_or(FairLockError::Busy)?;
         let file = open(path).map_err(FairLockError::Disk)?;
         loop {
@@ -73,7 +78,7 @@ impl FairLock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    // Neither a symlink nor a pipe in its place leads us astray.
+    // Neither a symlink nor a pipe in its place misleads us.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let mut how = OpenOptions::new();
     how.read(true).write(true).create(true).truncate(false).custom_flags(flags);
@@ -85,7 +90,7 @@ struct Queues {
     moved: Condvar,
 }
 
-/// Who waits for which file, in the order in which they came. The first of each line may go on.
+/// Who waits for which file, in order. The first in each line may go on.
 struct WaitingLines {
     next: u64,
     waiting: BTreeMap<PathBuf, VecDeque<u64>>,
@@ -104,7 +109,7 @@ impl WaitingLines {
 }
 
 impl Queues {
-    /// Waits until the ticket is the first one; nothing if that takes too long.
+    /// Waits until the ticket is first; `None` if that takes too long.
     fn wait(&self, path: &Path, deadline: Instant) -> Option<QueueTicket> {
         let mut lines = self.lines();
         let number = lines.next;

@@ -1,4 +1,5 @@
-//! The usual path, named without a walk: plain names below the root, through directories that were walked a moment ago.
+//! The usual case, resolved without a walk: plain names below the root, through directories that were walked a moment
+//! ago.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -11,7 +12,7 @@ use crate::Repository;
 use crate::resolve::below;
 use crate::spelling::is_plain;
 
-/// The canonical form of the path, or nothing if finding it takes more than one look at the file.
+/// The canonical form of the path; `None` if that takes more than one look at the file.
 pub(crate) fn resolve(repository: &Repository, cwd: &Path, text: &str) -> Option<PathPattern> {
     if repository.case() != CaseRule::Exact || repository.root_folds() {
         return None;

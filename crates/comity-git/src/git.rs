@@ -1,4 +1,4 @@
-//! Asks git about a worktree, such that nothing in the repository can make it run a program.
+//! Asks git about a worktree, so that nothing in the repository can make it run a program.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -12,9 +12,10 @@ use crate::call::GitCall;
 use crate::confiner::Confiner;
 use crate::parse::{parts, to_path};
 use crate::process::{ChildOutput, MayRun};
+use crate::programs::git_program;
 use crate::worktrees::WorktreeDirs;
 
-/// Settings that win over those of the repository.
+/// Settings that override the repository's.
 const SETTINGS: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
@@ -26,21 +27,29 @@ const SETTINGS: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
 ];
 
-/// Settings of a filter driver, and what makes git leave the contents as they are.
+/// Settings of a filter driver, with values that leave the contents as they are.
 const FILTER: &[(&str, &str)] = &[("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
 
-/// The environment; all other variables that begin with `GIT_` are taken away.
+/// The environment; all other variables that begin with `GIT_` are removed.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_ALLOW_PROTOCOL", ""),
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
+    // Whoever writes to the repository could have one object taken for another.
+    // One that cannot be there: git warns of those that are.
+    ("GIT_GRAFT_FILE", "/dev/null/none"),
     ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // The user's settings, which agents may write, can name files for these.
+    ("GIT_TRACE2", "0"),
+    ("GIT_TRACE2_EVENT", "0"),
+    ("GIT_TRACE2_PERF", "0"),
     ("LC_ALL", "C"),
 ];
 
-/// It could not be found out whether there is work, so it has to be taken for work.
+/// It is not known whether there is work, so there may be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownState {
     message: String,
@@ -60,8 +69,7 @@ impl fmt::Display for UnknownState {
 
 impl std::error::Error for UnknownState {}
 
-/// Whether there is a commit of this name. Only a definite answer counts: a git that was killed, or that complains, has not
-/// said that there is none.
+/// Whether a commit exists. Only a definite answer counts: a git that was killed or complains has not said no.
 pub(crate) fn is_there(git: &Git<'_>, name: &str) -> Result<bool, UnknownState> {
     let peeled = format!("{name}^{{commit}}");
     let mut call = git.call("rev-parse").args(["--quiet", "--verify", "--end-of-options", &peeled]);
@@ -74,7 +82,7 @@ pub(crate) fn is_there(git: &Git<'_>, name: &str) -> Result<bool, UnknownState> 
 }
 
 /// Git, ready to be asked about one worktree.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Git<'a> {
     worktree: &'a WorktreeDirs,
     settings: Vec<(OsString, &'static str)>,
@@ -89,7 +97,7 @@ pub(crate) struct Git<'a> {
 }
 
 impl<'a> Git<'a> {
-    /// Finds the filters that the repository names, to switch them off: git would run them to compare contents.
+    /// Finds the repository's filters, to switch them off: git would run them to compare contents.
     pub(crate) fn on(worktree: &'a WorktreeDirs, deadline: Instant) -> Result<Git<'a>, UnknownState> {
         let mut git = Git::on_refs(worktree, deadline);
         let keys = git.ask("config", &["--list", "--name-only", "--includes", "-z"], &[])?;
@@ -112,21 +120,20 @@ impl<'a> Git<'a> {
         Git { deadline, ..self.clone() }
     }
 
-    /// The same with one more setting, which wins over the others.
+    /// The same with one more setting, which overrides the others.
     pub(crate) fn with(&self, key: &str, value: &'static str) -> Git<'a> {
         let mut git = self.clone();
         git.settings.push((key.into(), value));
         git
     }
 
-    /// The same, but hooks of the repository run, confined if need be: only for calls that are made in order to run one.
+    /// The same, but hooks of the repository run, confined if need be: only for calls made to run one.
     pub(crate) fn with_hooks(&self, confiner: Option<&'a Confiner>) -> Git<'a> {
         let mut git = Git { may_run: MayRun::Everything, confiner, ..self.clone() };
         git.settings.retain(|(key, _)| key != "core.hooksPath");
         git
     }
 
-    /// Whether git knows any filter here.
     pub(crate) fn has_filters(&self) -> bool {
         !drivers(&self.keys, b"filter.").is_empty()
     }
@@ -151,13 +158,13 @@ impl<'a> Git<'a> {
         }
     }
 
-    /// The same with further settings that win over those of the repository.
+    /// The same with further settings that override the repository's.
     pub(crate) fn with_settings(mut self, settings: &[(&str, &'static str)]) -> Git<'a> {
         self.settings.extend(settings.iter().map(|(key, value)| (OsString::from(key), *value)));
         self
     }
 
-    /// The same with a further variable in the environment.
+    /// The same with one more environment variable.
     pub(crate) fn with_variable(mut self, name: &'static str, value: impl Into<OsString>) -> Git<'a> {
         self.environment.push((name, value.into()));
         self
@@ -176,12 +183,11 @@ impl<'a> Git<'a> {
             .filter_map(|(key, _)| key.to_str()?.strip_prefix("filter.")?.strip_suffix(".smudge"))
     }
 
-    /// The worktree that is asked about.
     pub(crate) fn worktree(&self) -> &WorktreeDirs {
         self.worktree
     }
 
-    /// What git says. That it fails or complains is an error.
+    /// Git's output. A failure or a warning is an error.
     pub(crate) fn ask(
         &self,
         verb: &str,
@@ -200,7 +206,7 @@ impl<'a> Git<'a> {
         }
     }
 
-    /// Which of these paths git ignores. What is meant as a directory and may not be there ends with a slash.
+    /// Which of these paths git ignores. A directory that may not exist ends with a slash.
     pub(crate) fn ignored<P: AsRef<OsStr>>(
         &self,
         options: &[&str],
@@ -214,7 +220,7 @@ impl<'a> Git<'a> {
         let mut call = self.call("check-ignore").args(["--stdin", "-z"]).args(options).input(input);
         let output = call.output()?;
         match output.status.code() {
-            // 1 says that none is.
+            // 1 means none.
             Some(0 | 1) => Ok(parts(&output.stdout).map(to_path).collect()),
             _ => Err(call.failure(&output)),
         }
@@ -230,12 +236,12 @@ impl<'a> Git<'a> {
         if self.confiner.is_some() { call.input(Confiner::input(self.confiner, Vec::new())) } else { call }
     }
 
-    /// Runs git on some input and gives back what it said and how it ended, whatever that was.
+    /// Runs git on some input and returns output and exit status, whatever they are.
     pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<ChildOutput, UnknownState> {
         self.on_input(arguments, input).output()
     }
 
-    /// What git says to some input. That it fails is an error; it may warn.
+    /// Git's output for some input. A failure is an error; a warning is not.
     pub(crate) fn tell(&self, arguments: &[&str], input: &[u8]) -> Result<ChildOutput, UnknownState> {
         let mut call = self.on_input(arguments, input);
         let output = call.output()?;
@@ -249,7 +255,7 @@ impl<'a> Git<'a> {
     }
 
     fn command(&self) -> Command {
-        let mut command = Confiner::command(self.confiner, "git");
+        let mut command = Confiner::command(self.confiner, git_program());
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
                 command.env_remove(name);
@@ -261,14 +267,14 @@ impl<'a> Git<'a> {
         for (at, (key, value)) in self.settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{at}"), key).env(format!("GIT_CONFIG_VALUE_{at}"), value);
         }
-        // The directories are given, so that no setting (`core.worktree`, `core.bare`) leads git elsewhere.
+        // The directories are explicit, so that no setting (`core.worktree`, `core.bare`) leads git elsewhere.
         command.arg("-C").arg(&self.worktree.root).args(["--no-optional-locks", "--no-pager"]);
         command.arg("--git-dir").arg(&self.worktree.git_dir).arg("--work-tree").arg(&self.worktree.root);
         command
     }
 }
 
-/// The names of the drivers in a list of settings, such as `lfs` of `filter.lfs.clean`.
+/// The names of the drivers in a list of settings, such as `lfs` in `filter.lfs.clean`.
 fn drivers<'k>(keys: &'k [u8], section: &[u8]) -> Vec<&'k [u8]> {
     let driver = |key: &'_ [u8]| -> Option<std::ops::Range<usize>> {
         let from = key.starts_with(section).then_some(section.len())?;
@@ -300,7 +306,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_program_that_is_named_after_the_settings_were_read_does_not_run() {
-        if crate::only_git::rules().is_none() {
+        if crate::only_git::rules(&[]).is_none() {
             let test = "a_program_that_is_named_after_the_settings_were_read_does_not_run";
             return comity_skip::skip(test, "this kernel has no Landlock, or git is a script");
         }

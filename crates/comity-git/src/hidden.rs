@@ -1,4 +1,4 @@
-//! Work that `git status` does not show: files that the index calls unchanged, or not in the worktree.
+//! Work that `git status` does not show: files that the index flags as unchanged, or as not in the worktree.
 
 use std::ffi::OsString;
 
@@ -8,23 +8,22 @@ use crate::git::{Git, UnknownState};
 use crate::parse::{behind_tab, parts, pathspec, to_path, unreadable};
 use crate::uncommitted::WorkQuery;
 
-/// Hidden files whose contents are compared; of more, one is taken for work.
+/// Hidden files whose contents are compared; beyond that, there may be work.
 const COMPARED_MAX: usize = 256;
 
-/// Files with a hiding flag that differ from what the index has.
+/// Files with a hiding flag that differ from the index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Hidden {
     Paths(Vec<Vec<u8>>),
-    /// There are too many to compare.
+    /// Too many to compare.
     TooMany,
 }
 
-/// Whether a file with a hiding flag differs from what the index has.
 pub(crate) fn has_hidden_work(git: &Git<'_>, meant: &WorkQuery<'_>) -> Result<bool, UnknownState> {
     Ok(hidden_work(git, &meant.pathspecs(), |path| meant.holds(path))? != Hidden::Paths(Vec::new()))
 }
 
-/// The files with a hiding flag, among those that are meant, that differ from what the index has.
+/// The files with a hiding flag, among those that are meant, that differ from the index.
 pub(crate) fn hidden_work(
     git: &Git<'_>,
     specs: &[OsString],

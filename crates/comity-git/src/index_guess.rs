@@ -1,4 +1,4 @@
-//! A guess, without starting git, whether a file is changed: for a question that is asked with every lock.
+//! Guesses without git whether a file is changed: for a question that is asked with every lock.
 
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -8,15 +8,15 @@ use std::path::Path;
 use crate::Repository;
 use crate::dot_git::open_plain;
 
-/// Bytes of an index that is read for it; of larger ones nothing is said.
+/// Larger indexes are not read.
 const INDEX_BYTES_MAX: u64 = 4 << 20;
-/// Bytes before the hash of an entry, of a hash, and of the flags behind it.
+/// Bytes of an entry before its hash, of the hash, and of the flags after it.
 const STAT_BYTES: usize = 40;
 const HASH_BYTES: usize = 20;
 const EXTENDED: u16 = 0x4000;
 
-/// Whether a file in the working tree looks as if it were changed or new. Git says whether it is: a file that was only
-/// touched looks so, too, and one that is staged does not. Nothing is said of what cannot be read at a glance.
+/// Whether a file looks changed or new. Only git can really tell: this is also true for a file that was only touched,
+/// and false for one that is staged. `None` if that cannot be seen at a glance.
 pub fn looks_changed(repository: &Repository, path: &Path) -> bool {
     guess(repository, path).unwrap_or(false)
 }
@@ -31,14 +31,14 @@ fn guess(repository: &Repository, path: &Path) -> Option<bool> {
     index.take(INDEX_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     let Some(stat) = stat_of(&bytes, path.as_os_str().as_bytes())? else { return Some(true) };
     let field = |at: usize| Some(u32::from_be_bytes(stat.get(at * 4..at * 4 + 4)?.try_into().ok()?));
-    // Git keeps the lower half of each.
+    // Git stores the lower half of each.
     let is_same = field(2)? == file.mtime() as u32
         && field(3)? == file.mtime_nsec() as u32
         && field(9)? == file.size() as u32;
     Some(!is_same)
 }
 
-/// What an index says of the file of a path: nothing within if it has no entry, nothing at all if it cannot be read.
+/// The index entry of a path: the inner `None` if it has none, the outer if the index cannot be read.
 fn stat_of<'a>(index: &'a [u8], path: &[u8]) -> Option<Option<&'a [u8]>> {
     let (header, mut rest) = index.split_at_checked(12)?;
     let number = |bytes: &[u8]| Some(u32::from_be_bytes(bytes.try_into().ok()?));

@@ -1,7 +1,7 @@
 //! The git driver: finds repositories, gives every path its one name, and looks at uncommitted work.
 //!
-//! Nothing in a repository is believed: no program that it names is started, and none of its settings decides
-//! where a path belongs.
+//! Nothing in a repository is trusted: no program that it names is started, and none of its settings decides where a
+//! path belongs.
 
 mod branch_commits;
 mod call;
@@ -14,6 +14,7 @@ mod dot_git;
 mod fair_lock;
 mod fast_path;
 mod git;
+mod git_dir_links;
 mod hidden;
 mod index_guess;
 mod main_worktree;
@@ -23,6 +24,7 @@ mod open_files;
 mod parse;
 mod patch;
 mod process;
+mod programs;
 mod refs;
 mod repository;
 mod rescue;
@@ -42,11 +44,12 @@ mod worktrees;
 pub use branch_commits::{BranchCommit, branch_commits};
 pub use checkout::{ChangedPath, Checkout};
 pub use confiner::Confiner;
-pub use fair_lock::before_each_turn;
+pub use fair_lock::before_each_wait;
 pub use git::UnknownState;
 pub use index_guess::looks_changed;
 pub use open_files::raise_open_files;
 pub use patch::{DirtyWorktree, commit_patch, dirty_worktrees};
+pub use programs::{find_program, git_program, is_the_systems, use_git};
 pub use refs::{BranchHeads, NewCommit, NewCommits};
 pub use repository::Repository;
 pub use rescue::{LeftWork, RESCUED, RescuedWork, free_name, rescued};

@@ -1,11 +1,11 @@
-//! Where the main worktree of a repository is, if it has one.
+//! Where a repository's main worktree is, if it has one.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::dot_git::open_plain;
 
-/// Bytes of a repository's `config` that are read; more is taken for unknown.
+/// Bytes of a repository's `config` that are read; a larger one counts as unknown.
 const CONFIG_BYTES_MAX: u64 = 1_048_576;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,7 +17,6 @@ pub(crate) enum MainWorktree {
     Unknown,
 }
 
-/// Reads from a common git directory where the main worktree is.
 pub(crate) fn main_worktree(common_dir: &Path) -> io::Result<MainWorktree> {
     let mut core = Core::default();
     for name in ["config", "config.worktree"] {
@@ -29,7 +28,7 @@ pub(crate) fn main_worktree(common_dir: &Path) -> io::Result<MainWorktree> {
         }
         core.read(&String::from_utf8_lossy(&text));
     }
-    // With an index there are files, too, whatever the setting says; tools have set it by mistake.
+    // An index means files, whatever the setting says; tools have set it by mistake.
     if core.is_bare && !common_dir.join("index").exists() {
         return Ok(MainWorktree::None);
     }
@@ -38,7 +37,7 @@ pub(crate) fn main_worktree(common_dir: &Path) -> io::Result<MainWorktree> {
     Ok(parent.map(Path::to_owned).or_else(set).map_or(MainWorktree::Unknown, MainWorktree::At))
 }
 
-/// The two settings of the `[core]` section that say where the files are.
+/// The two settings in `[core]` that say where the files are.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Core {
     is_bare: bool,
@@ -46,7 +45,7 @@ struct Core {
 }
 
 impl Core {
-    /// Reads one configuration file; its settings win over earlier ones.
+    /// Reads a configuration file; its settings override earlier ones.
     fn read(&mut self, text: &str) {
         let mut in_core = false;
         for line in text.lines().map(str::trim) {
@@ -73,7 +72,7 @@ impl Core {
     }
 }
 
-/// The value of a setting without its quotes, escapes and comment.
+/// The value of a setting without quotes, escapes and comment.
 fn unquoted(value: &str) -> String {
     let mut plain = String::new();
     let mut is_quoted = false;

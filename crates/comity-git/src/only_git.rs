@@ -1,7 +1,7 @@
-//! Keeps git from running any program but itself, whatever a repository's settings say by then.
+//! Keeps git from running any program but itself, whatever the repository's settings say by then.
 //!
-//! The settings that would make it run one are switched off for each call. But they are the repository's, and whoever writes
-//! to them may do so after they were read. The kernel knows no such moment. Where it has no Landlock, or git is a script, the
+//! Settings that would make it run one are switched off for each call, but whoever writes the repository's settings
+//! may do so after they were read. The kernel leaves no such gap. Without Landlock, or if git is a script, the
 //! settings have to do.
 
 use std::fs::File;
@@ -12,20 +12,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::OnceLock;
 
+use crate::programs::{find_program, git_program};
+
 /// The version of the kernel's interface that lets files be moved between directories.
 const VERSION_MIN: i64 = 2;
 const VERSION: u32 = 1;
 const PATH_BENEATH: u32 = 1;
 const EXECUTE: u64 = 1;
 const REFER: u64 = 1 << 13;
+const WRITE_FILE: u64 = 1 << 1;
+/// Writing to files, and making and removing whatever there is.
+const WRITE: u64 = WRITE_FILE | 0b1_1111_1111 << 4;
 /// What merges nothing: see the settings for drivers of merges.
 const FALSE: &str = "false";
-/// Bytes of a program that are looked at for what loads it.
+/// Bytes of a program that are searched for its loader.
 const HEAD_BYTES: usize = 65_536;
 
-/// Starts git such that it and all that it starts can run nothing but git.
-pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
-    let Some(rules) = rules() else { return command.spawn() };
+/// Starts git such that it and all that it starts can run nothing but git, and write only below these places, if there are any.
+pub(crate) fn spawn(command: &mut Command, writes: &[PathBuf]) -> io::Result<Child> {
+    let Some(rules) = rules(writes) else { return command.spawn() };
     // The kernel restricts a thread, and what it starts. This one ends right after.
     std::thread::scope(|scope| {
         let starting = scope.spawn(|| {
@@ -38,37 +43,37 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
 }
 
 /// What may be run, as it is now: git may have been replaced since the last time.
-pub(crate) fn rules() -> Option<OwnedFd> {
+pub(crate) fn rules(writes: &[PathBuf]) -> Option<OwnedFd> {
     static IS_KNOWN: OnceLock<bool> = OnceLock::new();
     if !IS_KNOWN.get_or_init(|| version() >= VERSION_MIN) {
         return None;
     }
-    let git = on_path("git")?;
+    let git = Some(git_program().to_owned()).filter(|git| git.is_file())?;
     let loader = loader(&git)?;
-    let rules = ruleset(EXECUTE | REFER).ok()?;
+    let rules = ruleset(EXECUTE | REFER | if writes.is_empty() { 0 } else { WRITE }).ok()?;
+    if !writes.is_empty() {
+        // Where that fails, git does.
+        writes.iter().for_each(|place| drop(allow(&rules, place, WRITE)));
+        let _ = allow(&rules, Path::new("/dev/null"), WRITE_FILE);
+    }
     allow(&rules, Path::new("/"), REFER).ok()?;
-    let programs = [Some(git), own_programs(), loader, on_path(FALSE)];
+    let programs = [Some(git), own_programs(), loader, find_program(FALSE)];
     programs.into_iter().flatten().try_for_each(|program| allow(&rules, &program, EXECUTE)).ok()?;
     Some(rules)
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
 /// The directory in which git keeps its programs.
 fn own_programs() -> Option<PathBuf> {
     static DIR: OnceLock<Option<PathBuf>> = OnceLock::new();
     let ask = || {
-        let output = Command::new("git").arg("--exec-path").output().ok()?;
+        let output = Command::new(git_program()).arg("--exec-path").output().ok()?;
         Some(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end())).filter(|dir| dir.is_dir())
     };
     DIR.get_or_init(ask).clone()
 }
 
-/// What the kernel runs to load a program: nothing for one that is complete by itself. Of something else than a program
-/// for the kernel, such as a script, nothing is known.
+/// The loader of a program; the inner `None` for a static one, the outer if it is no native program, such as a
+/// script.
 fn loader(program: &Path) -> Option<Option<PathBuf>> {
     const LOADER: u32 = 3;
     let mut head = Vec::new();

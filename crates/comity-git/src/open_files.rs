@@ -1,6 +1,7 @@
 //! How many files programs may have open.
 //!
-//! A server raises its own limit. Programs that use `select` break above 1,024, so those that it starts get the old one.
+//! A server raises its own limit. Programs that use `select` break above 1,024, so those that it starts get the old
+//! one.
 
 use std::sync::OnceLock;
 
@@ -11,7 +12,7 @@ const FILES: u64 = 65_536;
 
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
-/// Lets this process have as many files open as it may; what it starts from here on keeps the limit of before.
+/// Lets this process open as many files as it may; what it starts from here on keeps the old limit.
 pub fn raise_open_files() {
     let before = getrlimit(Resource::Nofile);
     let most = before.maximum.map_or(FILES, |hard| hard.min(FILES));
@@ -22,12 +23,12 @@ pub fn raise_open_files() {
     }
 }
 
-/// Gives a process that was just started the limit that this one had.
+/// Gives a new process the limit that this one had.
 #[cfg(target_os = "linux")]
 pub(crate) fn restore(child: &std::process::Child) {
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     if let (Some(before), Some(pid)) = (BEFORE.get(), pid) {
-        // Without it the program works as well, but for the few that use `select`.
+        // Without this only the few that use `select` have a problem.
         let _ = rustix::process::prlimit(Some(pid), Resource::Nofile, *before);
     }
 }

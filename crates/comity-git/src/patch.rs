@@ -1,4 +1,4 @@
-//! What is changed, as patches: what is not committed, worktree by worktree, and what commits have changed.
+//! Changes as patches: uncommitted ones by worktree, and those of commits.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -18,25 +18,22 @@ use crate::worktrees;
 
 /// Files of one worktree whose changes are shown.
 const FILES_MAX: usize = 500;
-/// What git must not do to show a patch.
+/// Options that keep git from running programs for a patch.
 const PLAIN: [&str; 5] =
     ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--submodule=short"];
 
-/// What is not committed in one worktree.
+/// The uncommitted changes in one worktree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DirtyWorktree {
-    /// The worktree.
     pub root: PathBuf,
-    /// What is changed there, the first of it.
+    /// The first of the changed files.
     pub files: Vec<String>,
-    /// How many files there are.
     pub files_total: usize,
-    /// What is changed in them, if it was asked for.
+    /// The changes in them, if asked for.
     pub patch: String,
 }
 
-/// What is not committed on these paths, each in the worktrees that are meant with it; with patches of so many bytes at
-/// most.
+/// The uncommitted changes on these paths, by worktree; with patches of at most this many bytes.
 pub fn dirty_worktrees(
     common_dir: &Path,
     meant: &[(PathPattern, WorktreeFilter)],
@@ -71,7 +68,7 @@ pub fn dirty_worktrees(
     Ok(found)
 }
 
-/// What a commit has changed, as a patch of so many bytes at most; of a merge, what it brought to its first parent.
+/// What a commit changed, as a patch of at most this many bytes; for a merge, against its first parent.
 pub fn commit_patch(
     common_dir: &Path,
     commit: &str,
@@ -118,7 +115,7 @@ fn patch_of(git: &Git<'_>, entries: &[StatusEntry], bytes_max: usize) -> Result<
     Ok(patch)
 }
 
-/// A file that git does not know, as a patch that adds it.
+/// An untracked file, as a patch that adds it.
 fn new_file(root: &Path, entry: &StatusEntry, bytes_max: usize) -> String {
     let name = entry.name();
     let head = format!("diff --git a/{name} b/{name}\nnew file, not in git yet\n");
@@ -143,7 +140,7 @@ fn new_file(root: &Path, entry: &StatusEntry, bytes_max: usize) -> String {
     format!("{head}--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,{} @@\n{lines}", text.lines().count())
 }
 
-/// Whole lines of it, at most so many bytes.
+/// Whole lines of it, up to this many bytes.
 fn shortened(bytes: &[u8], bytes_max: usize) -> String {
     let text = String::from_utf8_lossy(bytes);
     if text.len() <= bytes_max {

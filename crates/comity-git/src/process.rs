@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -14,32 +15,30 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::time_limits::{GitPace, TimeLeft};
 use crate::umask;
 
-/// Bytes of output that are kept; a program that says more is stopped.
+/// A program that writes more is stopped.
 const STDOUT_BYTES_MAX: usize = 64 << 20;
-/// Bytes of complaints that are kept.
 const STDERR_BYTES_MAX: usize = 4_096;
-/// How often a program that has closed its output is asked at once whether it has ended: most are just ending.
+/// How often a program that has closed its output is polled at once: most are about to exit.
 const EXIT_SPINS: usize = 100;
-/// How often it is asked after that.
+/// How often it is polled after that.
 const EXIT_POLL: Duration = Duration::from_micros(200);
 
-/// What a program said, and how it ended.
+/// A program's output, and how it exited.
 pub(crate) struct ChildOutput {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
 }
 
-/// What a program finds as its standard input.
+/// A program's standard input.
 #[derive(Debug)]
 pub(crate) enum ChildInput {
-    /// Nothing, but it holds this file open for as long as it runs.
+    /// Nothing, but this file is held open while it runs.
     Nothing(Option<File>),
-    /// These bytes.
     Bytes(Vec<u8>),
 }
 
-/// What a program may run in its turn.
+/// What a program may run in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MayRun {
     /// It is git, and whatever it reads in a repository, it runs nothing else.
@@ -48,7 +47,7 @@ pub(crate) enum MayRun {
 }
 
 impl MayRun {
-    /// How long git may take; nobody knows how long what it runs does.
+    /// How long git may take; nobody knows how long the programs that it runs may.
     pub(crate) fn pace(self, verb: &str) -> GitPace {
         match self {
             MayRun::OnlyGit => GitPace::of(verb),
@@ -57,13 +56,16 @@ impl MayRun {
     }
 }
 
-/// Runs a program in a process group of its own, which is killed as a whole if it is not done in time.
+/// Runs a program in a process group of its own, which is killed as a whole if it is not done in time. If it is git alone, it
+/// writes only below these places, if there are any.
 pub(crate) fn run(
     command: &mut Command,
     may_run: MayRun,
+    writes: &[PathBuf],
     input: ChildInput,
     mut bound: TimeLeft,
 ) -> io::Result<ChildOutput> {
+    crate::fair_lock::assert_may_wait();
     let (stdin, input) = match input {
         ChildInput::Nothing(open) => (open.map_or_else(Stdio::null, Stdio::from), Vec::new()),
         ChildInput::Bytes(bytes) => (Stdio::piped(), bytes),
@@ -71,10 +73,13 @@ pub(crate) fn run(
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let child = umask::as_user(|| match may_run {
         #[cfg(target_os = "linux")]
-        MayRun::OnlyGit => crate::only_git::spawn(command),
+        MayRun::OnlyGit => crate::only_git::spawn(command, writes),
         // Elsewhere the settings that it is given have to do.
         #[cfg(not(target_os = "linux"))]
-        MayRun::OnlyGit => command.spawn(),
+        MayRun::OnlyGit => {
+            let _ = writes;
+            command.spawn()
+        }
         MayRun::Everything => command.spawn(),
     })?;
     crate::open_files::restore(&child);
@@ -153,7 +158,7 @@ impl Drop for ChildGroup {
         if self.has_ended {
             return;
         }
-        // Not waited for yet, so the id cannot be anybody else's.
+        // Not waited for yet, so the id cannot belong to anybody else.
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _already_gone = kill_process_group(group, Signal::KILL);
         }
@@ -161,7 +166,7 @@ impl Drop for ChildGroup {
     }
 }
 
-/// Reads what is ready, and says whether that was the end.
+/// Reads what is ready, and returns whether that was the end.
 fn has_closed(pipe: &mut Option<impl Read>, to: &mut Vec<u8>) -> io::Result<bool> {
     let mut bytes = [0; 65_536];
     let Some(pipe) = pipe else { return Ok(true) };
@@ -175,7 +180,7 @@ fn has_closed(pipe: &mut Option<impl Read>, to: &mut Vec<u8>) -> io::Result<bool
     }
 }
 
-/// Writes what the program takes now, and says whether that was all, or all that it will ever take.
+/// Writes what the program takes now, and returns whether that was all, or all that it will ever take.
 fn has_taken_all(pipe: &mut Option<ChildStdin>, input: &mut &[u8]) -> io::Result<bool> {
     let Some(pipe) = pipe else { return Ok(true) };
     match pipe.write(input) {
@@ -184,7 +189,7 @@ fn has_taken_all(pipe: &mut Option<ChildStdin>, input: &mut &[u8]) -> io::Result
             Ok(input.is_empty())
         }
         Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => Ok(false),
-        // It has stopped listening; how it ends says why.
+        // It has stopped reading; how it exits says why.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(true),
         Err(error) => Err(error),
     }
@@ -199,13 +204,19 @@ mod tests {
     #[test]
     fn what_a_program_says() {
         let minute = || TimeLeft::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
-        let output =
-            run(Command::new("git").arg("--version"), MayRun::OnlyGit, ChildInput::Nothing(None), minute())
-                .expect("git");
+        let output = run(
+            Command::new("git").arg("--version"),
+            MayRun::OnlyGit,
+            &[],
+            ChildInput::Nothing(None),
+            minute(),
+        )
+        .expect("git");
         assert!(output.status.success() && output.stdout.starts_with(b"git version"));
         let output = run(
             Command::new("git").arg("no-such-command"),
             MayRun::OnlyGit,
+            &[],
             ChildInput::Nothing(None),
             minute(),
         )
@@ -218,12 +229,18 @@ mod tests {
         let minute = || TimeLeft::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
         // More than a pipe holds, in both directions at once.
         let input: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-        let output =
-            run(&mut Command::new("cat"), MayRun::Everything, ChildInput::Bytes(input.clone()), minute())
-                .expect("cat");
+        let output = run(
+            &mut Command::new("cat"),
+            MayRun::Everything,
+            &[],
+            ChildInput::Bytes(input.clone()),
+            minute(),
+        )
+        .expect("cat");
         assert!(output.stdout == input, "{} of {} bytes", output.stdout.len(), input.len());
-        let deaf = run(&mut Command::new("true"), MayRun::Everything, ChildInput::Bytes(input), minute())
-            .expect("true");
+        let deaf =
+            run(&mut Command::new("true"), MayRun::Everything, &[], ChildInput::Bytes(input), minute())
+                .expect("true");
         assert!(deaf.status.success() && deaf.stdout.is_empty());
     }
 
@@ -233,6 +250,7 @@ mod tests {
         let output = run(
             Command::new("sh").args(["-c", "sleep 600 & sleep 600"]),
             MayRun::Everything,
+            &[],
             ChildInput::Nothing(None),
             bound,
         );

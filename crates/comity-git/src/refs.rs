@@ -11,10 +11,10 @@ use crate::git::{Git, UnknownState};
 use crate::parse::{parts, to_path};
 use crate::worktree_list::{LIST, listed_worktrees};
 
-/// Commits that are looked at one by one; of more, only what they changed together is told.
+/// Commits that are looked at one by one; beyond that, only what they changed together.
 const COMMITS_MAX: usize = 50;
 
-/// What each branch, and each head that is on none, points at.
+/// What each branch, and each detached HEAD, points at.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct BranchHeads(BTreeMap<String, String>);
 
@@ -22,7 +22,7 @@ pub struct BranchHeads(BTreeMap<String, String>);
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NewCommits {
     pub commits: Vec<NewCommit>,
-    /// The tips whose commits could not be read, each with why: their objects may still be on their way.
+    /// The tips whose commits could not be read, and why: their objects may still be arriving.
     pub unread: BTreeMap<String, String>,
 }
 
@@ -30,16 +30,16 @@ pub struct NewCommits {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewCommit {
     pub id: String,
-    /// What it was found on, as [`BranchHeads`] names it.
+    /// As [`BranchHeads`] names it.
     tip: String,
-    /// The branch that it was found on; none for a head that is on none.
+    /// `None` for a detached HEAD.
     pub branch: Option<String>,
-    /// What it changed, from the top. A merge changed what is as in none of its parents.
+    /// For a merge, what differs from all its parents.
     pub paths: Vec<PathBuf>,
 }
 
 impl BranchHeads {
-    /// The same, but where `earlier` has them for these.
+    /// The same, but with `earlier`'s values for these.
     #[must_use]
     pub fn but<'n>(mut self, names: impl Iterator<Item = &'n String>, earlier: &BranchHeads) -> BranchHeads {
         for name in names {
@@ -60,7 +60,7 @@ impl NewCommit {
 }
 
 impl Checkout {
-    /// Where all branches of the project are, and the heads of its worktrees.
+    /// All branches of the project, and its worktrees' HEADs.
     pub fn tips(&self, patience: Duration) -> Result<BranchHeads, UnknownState> {
         let git = Git::on_refs(self.worktree(), Instant::now() + patience);
         let format = "--format=%(objectname) %(refname)";
@@ -95,19 +95,19 @@ impl Checkout {
     }
 }
 
-/// The commits that one tip reaches and nothing that is known does.
+/// The commits that one tip reaches and nothing known does.
 fn commits_of(
     git: &Git<'_>,
     (name, tip): (&String, &String),
     before: Option<&String>,
     known: &BTreeSet<&str>,
 ) -> Result<Vec<NewCommit>, UnknownState> {
-    // Among what is left out, `--ignore-missing` would leave this out, too.
+    // Among the excluded ones, `--ignore-missing` would ignore this one, too.
     git.call("cat-file").args(["-e", &format!("{tip}^{{commit}}")]).done()?;
     let mut input = format!("{tip}\n");
     known.iter().for_each(|id| input += &format!("^{id}\n"));
     let count = format!("--max-count={}", COMMITS_MAX + 1);
-    // What a branch was at before may be gone.
+    // Where a branch was before may no longer exist.
     let options = [&count, "--ignore-missing", "--stdin"];
     let ids = git.call("rev-list").args(options).input(input).done()?;
     let ids = String::from_utf8_lossy(&ids).into_owned();

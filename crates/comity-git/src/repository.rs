@@ -11,7 +11,7 @@ use crate::case::{self, FileIdentity};
 use crate::dir_cache::{DirCache, DirStamp};
 use crate::{dot_git, resolve};
 
-/// A worktree of a git repository.
+/// A worktree of a git repository, found from any directory in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repository {
     root: PathBuf,
@@ -29,14 +29,14 @@ pub struct Repository {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct GitEntrySeen {
     identity: FileIdentity,
-    /// When it was last written, for a file. A directory is written by each commit and stays the same.
+    /// Its modification time, if it is a file. A directory's changes with each commit.
     written: Option<(i64, i64)>,
 }
 
 impl Repository {
-    /// The repository that `dir` is in, or nothing: outside of all, in a bare one, or in git's own directory.
+    /// The repository that contains `dir`; `None` outside of all, in a bare one, or in git's own directory.
     ///
-    /// A `.git` file that names a git directory which is gone is an error: git, too, refuses to go on there.
+    /// A `.git` file that names a missing git directory is an error: git, too, refuses to go on there.
     pub fn containing(dir: &Path) -> io::Result<Option<Repository>> {
         let dir = dir.canonicalize()?;
         let Some((mut root, dirs)) = dot_git::nearest(&dir)? else { return Ok(None) };
@@ -63,12 +63,12 @@ impl Repository {
         }))
     }
 
-    /// The top of this worktree, symlinks resolved.
+    /// Symlinks resolved.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The git directory of this worktree, symlinks resolved.
+    /// Symlinks resolved.
     pub(crate) fn git_dir(&self) -> &Path {
         &self.git_dir
     }
@@ -78,19 +78,19 @@ impl Repository {
         &self.common_dir
     }
 
-    /// Whether names in this project differ by case; single directories may have another rule.
+    /// The project's case rule; single directories may have another.
     pub fn case(&self) -> CaseRule {
         self.case
     }
 
-    /// Whether a directory of this worktree, not its top, takes `A` and `a` for one name though the project does not.
+    /// Whether a directory of this worktree, not its root, is case-insensitive though the project is not.
     pub(crate) fn dir_folds(&self, dir: &Path, stamp: Option<DirStamp>) -> bool {
         let is_like_root = stamp.is_some_and(|stamp| stamp.device() == self.seen.identity.device());
         self.case == CaseRule::Exact
             && case::of_dir(dir, is_like_root.then_some(self.root_case)) == CaseRule::Folded
     }
 
-    /// Whether the top of this worktree takes `A` and `a` for one name though the project does not.
+    /// Whether this worktree's root is case-insensitive though the project is not.
     pub(crate) fn root_folds(&self) -> bool {
         (self.case, self.root_case) == (CaseRule::Exact, CaseRule::Folded)
     }
@@ -105,19 +105,19 @@ impl Repository {
         &self.plain
     }
 
-    /// Whether the `.git` found is still there; one look, so that callers can keep a repository by directory.
+    /// Whether the `.git` is still the same; a single look, so that callers can cache a repository by directory.
     ///
-    /// A repository made later between the directory and the root is not seen; paths in it are refused.
+    /// A repository created later between the directory and the root is not noticed; paths in it are refused.
     pub fn is_current(&self) -> bool {
         GitEntrySeen::at(&self.root).is_ok_and(|seen| seen == self.seen)
     }
 
-    /// The canonical form of a path or glob that somebody wrote in `cwd`.
+    /// The canonical form of a path or glob that was written in `cwd`.
     pub fn resolve(&self, cwd: &Path, text: &str) -> Result<PathPattern, Refusal> {
         resolve::resolve(self, cwd, text, resolve::GlobReading::Globs)
     }
 
-    /// The canonical form of a path that is no glob, whatever characters it has.
+    /// The canonical form of a path that is not a glob, whatever characters it has.
     pub fn resolve_file(&self, cwd: &Path, path: &str) -> Result<PathPattern, Refusal> {
         resolve::resolve(self, cwd, path, resolve::GlobReading::Literal)
     }

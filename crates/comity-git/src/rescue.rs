@@ -1,4 +1,4 @@
-//! Puts uncommitted work aside: into a stash of git's own, with a ref that keeps it, so that the files are as committed.
+//! Puts uncommitted work aside in a git stash, with a ref that keeps it; the files are then as committed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use crate::worktree_filter::WorktreeFilter;
 use crate::worktrees::{AllWorktrees, WorktreeDirs};
 use crate::{hidden, worktrees};
 
-/// Where what was put aside is kept, whatever becomes of the stash.
+/// Refs that keep what was put aside, whatever becomes of the stash.
 pub const RESCUED: &str = "refs/comity/rescue/";
-/// How the message of a stash begins: then come whose work it is, on what, in which worktree, and the ref.
+/// How a stash's message begins; then follow whose work it is, on what, in which worktree, and the ref.
 const MESSAGE: &str = "Comity: work of ";
-/// How far down in the stash ours is looked for: somebody else may stash at the same time.
+/// How deep in the stash ours is searched for: somebody else may stash at the same time.
 const STASHES_MAX: &str = "50";
 /// How many files a refusal names.
 const FILES_NAMED_MAX: usize = 10;
@@ -31,7 +31,7 @@ pub struct RescuedWork {
     pub worktree: PathBuf,
     /// The ref that keeps it.
     pub name: String,
-    /// The commit, as `git stash apply` takes it.
+    /// For `git stash apply`.
     pub commit: String,
     pub files: Vec<String>,
 }
@@ -68,16 +68,15 @@ fn told(git: &Git<'_>, name: &str) -> Result<(String, RescuedWork), UnknownState
     Ok((by.to_owned(), kept))
 }
 
-/// The work that is meant: under a pattern, in some worktrees of a project.
+/// The work to put aside: under a pattern, in some worktrees of a project.
 #[derive(Clone, Copy, Debug)]
 pub struct LeftWork<'a> {
-    /// The project's common git directory.
     pub common_dir: &'a Path,
     pub pattern: &'a PathPattern,
     pub case: CaseRule,
-    /// In which worktrees it is put aside.
+    /// The worktrees in which it is put aside.
     pub within: &'a WorktreeFilter,
-    /// In which there may be none that stays.
+    /// The worktrees where any work must be put aside.
     pub may_be_in: &'a WorktreeFilter,
 }
 
@@ -85,10 +84,10 @@ pub struct LeftWork<'a> {
 type WorkByTree = Vec<(WorktreeDirs, Vec<StatusEntry>)>;
 
 impl LeftWork<'_> {
-    /// Whether all of it can be put aside; else says why not.
+    /// Checks that all of it can be put aside.
     ///
-    /// What git hides, what is in the middle of a merge, what a filter would change, and what may be somebody else's is left
-    /// alone.
+    /// Not what git hides, what is in the middle of a merge, what a filter would change, and what may be somebody
+    /// else's.
     pub fn check(&self, patience: Duration) -> Result<(), UnknownState> {
         self.find(Instant::now() + patience).map(drop)
     }
@@ -117,8 +116,8 @@ impl LeftWork<'_> {
         Ok(found)
     }
 
-    /// Puts all of it aside, as the work of `by`: into `name`, and for further worktrees `name.2` and so on. What was put
-    /// aside there before by somebody who was killed is told of as well.
+    /// Puts all of it aside, as the work of `by`: into `name`, and for further worktrees `name.2` and so on. Includes
+    /// what a killed process has already put aside there.
     pub fn put_aside(
         &self,
         by: &str,
@@ -128,7 +127,7 @@ impl LeftWork<'_> {
         let deadline = Instant::now() + patience;
         let turn = BetweenCommits::begin(self.common_dir, deadline)?;
         let mut rescued = finish(self.common_dir, name, deadline)?;
-        // All are looked at before the first is touched.
+        // All are checked before the first is touched.
         for (worktree, files) in &self.find(deadline)? {
             let git = turn.git(worktree)?;
             let name = match rescued.len() {
@@ -143,7 +142,7 @@ impl LeftWork<'_> {
     }
 }
 
-/// Says which work nobody can call the holder's, and how it goes out of the way.
+/// The error that some work cannot be called the holder's, and what to do with it.
 fn elsewhere(root: &Path, files: &[StatusEntry]) -> UnknownState {
     let names: Vec<String> = files.iter().take(FILES_NAMED_MAX).map(StatusEntry::name).collect();
     let more = match files.len().saturating_sub(FILES_NAMED_MAX) {
@@ -169,7 +168,7 @@ fn unreadable(common_dir: &Path, error: &std::io::Error) -> UnknownState {
     UnknownState::new(format!("can't read {}: {error}", common_dir.display()))
 }
 
-/// What was put aside under this name; a stash whose maker was killed before it had its ref gets it now.
+/// What was put aside under this name; a stash whose maker was killed before it made the ref gets it now.
 fn finish(common_dir: &Path, name: &str, deadline: Instant) -> Result<Vec<RescuedWork>, UnknownState> {
     let all = all(common_dir)?;
     let Some(first) = all.first() else { return Ok(vec![]) };
@@ -208,7 +207,7 @@ fn stashes(git: &Git<'_>) -> Result<Vec<(String, String)>, UnknownState> {
     Ok(listed.lines().filter_map(split).collect())
 }
 
-/// A ref for the work of `by` that is not there yet and not promised to anybody: `ann`, `ann-2` and so on.
+/// A ref for the work of `by` that does not exist yet and is not promised to anybody: `ann`, `ann-2` and so on.
 pub fn free_name(
     common_dir: &Path,
     by: &str,
@@ -256,7 +255,7 @@ fn stash(
     name: String,
     message: &str,
 ) -> Result<RescuedWork, UnknownState> {
-    // Git does not find what is deleted in the index alone.
+    // Git does not find what is deleted only in the index.
     let deleted = list(files.iter().filter(|file| file.is_deleted_in_index()));
     if !deleted.is_empty() {
         turn.change(git, ("reset", &["--quiet"]), &deleted, || Ok(false))?;

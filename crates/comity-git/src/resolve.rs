@@ -1,4 +1,4 @@
-//! What somebody wrote, as the one name that the file has in its project.
+//! Resolves what somebody wrote to the one name that the file has in its project.
 
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
@@ -15,15 +15,15 @@ use crate::walk::{LINKS_MAX, PathWalk, WalkError, WalkStep};
 
 const HINT: &str = "give a path or glob inside the repository";
 
-/// Whether the characters of globs have their meaning.
+/// Whether glob characters are special.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GlobReading {
-    /// In components that do not exist as they are written.
+    /// In components that do not exist as written.
     Globs,
     Literal,
 }
 
-/// Gives the canonical form of a text that was written in `cwd`.
+/// The canonical form of a text that was written in `cwd`.
 pub(crate) fn resolve(
     repository: &Repository,
     cwd: &Path,
@@ -38,7 +38,7 @@ pub(crate) fn resolve(
     let text = slashes(text);
     let ask = PathQuestion { repository, cwd, text: &text, reading };
     let pattern = PathPattern::of(ask.alternatives()?);
-    // It is stored and read again as text, under the same bound.
+    // It is stored and parsed again as text, with the same bound.
     if pattern.as_str().len() > PATTERN_BYTES_MAX {
         let hint = "name fewer alternatives, or lock the directory";
         return Err(Refusal::bad_pattern(&text, "what it stands for is longer than 1,024 bytes", hint));
@@ -61,7 +61,7 @@ impl PathQuestion<'_> {
             self.go(&mut walk, left)?;
             return self.end(&walk, self.text);
         }
-        // Braces in names that exist are only characters.
+        // Braces in existing names are only characters.
         loop {
             let (name, after) = left.split_once('/').unwrap_or((left, ""));
             if self.step(&mut walk, name)? == WalkStep::Missing && name.contains(['{', '}']) {
@@ -75,7 +75,7 @@ impl PathQuestion<'_> {
         }
     }
 
-    /// Goes on from `walk` in all the ways that the braces in `left` mean.
+    /// Continues from `walk` for each expansion of the braces in `left`.
     fn expanded(&self, walk: &PathWalk, left: &str) -> Result<Vec<Alternative>, Refusal> {
         let is_all = left.len() == self.text.len();
         let resolve = |alternative: String| {
@@ -92,14 +92,14 @@ impl PathQuestion<'_> {
             self.end(&walk, &alternative)
         };
         let all = expand(left).map_err(|no| match no {
-            // It is about the part that was expanded; people know the whole.
+            // It is about the expanded part; people know the whole.
             Refusal::BadPattern { problem, hint, .. } => Refusal::bad_pattern(self.text, &problem, &hint),
             other => other,
         })?;
         Ok(all.into_iter().map(resolve).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// Where a text begins, and what of it is left to walk from there.
+    /// Where a text begins, and what is left to walk from there.
     fn start<'t>(&self, text: &'t str) -> Result<(PathWalk, &'t str), Refusal> {
         let root = self.repository.root();
         if text.starts_with('/') {
@@ -131,7 +131,7 @@ impl PathQuestion<'_> {
         walk.step(name.as_bytes()).map_err(|stuck| self.refusal(stuck))
     }
 
-    /// Names where a walk ended in the words of the project.
+    /// The project's name for where a walk ended.
     fn end(&self, walk: &PathWalk, text: &str) -> Result<Vec<Alternative>, Refusal> {
         let says_dir = matches!(text.rsplit('/').next(), Some("" | "." | ".."));
         let tree = walk.ends_at_dir() || (says_dir && !walk.missing().is_empty());
@@ -160,20 +160,20 @@ impl PathQuestion<'_> {
     }
 }
 
-/// Says that a path means something else for every process.
+/// Refuses a path that means something else for every process.
 pub fn leads_elsewhere(text: &str) -> Refusal {
     let problem =
         format!("{text:?} goes through a link of a process, which leads elsewhere for every other one");
     Refusal::bad_input(problem, "give the path of the file itself")
 }
 
-/// What of a path comes after `root`, if it begins there.
+/// The part of a path below `root`, if it is below.
 pub(crate) fn below<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
     let rest = path.strip_prefix(root)?;
     (rest.is_empty() || rest.starts_with(b"/") || root.ends_with(b"/")).then_some(rest)
 }
 
-/// Refuses what would be another file than the one that has this very name.
+/// Refuses a backslash that would lead to another file than the one with this very name.
 fn check_backslashes(cwd: &Path, text: &str, reading: GlobReading) -> Result<(), Refusal> {
     let is_there = || cwd.join(text).symlink_metadata().is_ok();
     match reading == GlobReading::Globs && text.contains('\\') && is_there() {

@@ -17,21 +17,22 @@ use crate::walk::PathWalk;
 
 /// One way to spell where a walk ended.
 pub(crate) struct Spelling {
-    /// The names from the top of the worktree, what is missing aside.
+    /// From the top of the worktree, without what is missing.
     pub(crate) names: Vec<String>,
-    /// How what is missing is spelled.
+    /// The case rule for what is missing.
     pub(crate) case: CaseRule,
 }
 
 /// The worktree that a walk ended in.
 struct TreeInfo<'a> {
     root: Cow<'a, Path>,
-    /// The directories on the way from its top that fold case though the project does not, by the length of their path.
+    /// Case-insensitive directories on the way from its top, in a project that is not, by the length of their path.
     folding: Vec<usize>,
 }
 
-/// How the place where the walk ended is spelled. Where a directory on the way folds case and the project does not, there are
-/// two ways: as the directories list it, and folded. Whoever means the same file has the second, whoever lists it the first.
+/// How to spell where the walk ended. If a directory on the way is case-insensitive and the project is not, there are
+/// two ways: as the directories list it, and folded. Everybody who means the same file has the second, whoever lists
+/// it the first.
 pub(crate) fn spellings(
     repository: &Repository,
     walk: &PathWalk,
@@ -40,7 +41,7 @@ pub(crate) fn spellings(
     let Some(TreeInfo { root, folding }) = ground(repository, walk, text)? else {
         return Err(if is_in_git_dir(repository, walk.at()) { git_owns(text) } else { outside(text) });
     };
-    // A worktree may be kept in git's directory, but git's directory may be kept in a worktree, too.
+    // A worktree may be in git's directory, but git's directory may be in a worktree, too.
     let (at, git_dir) = (walk.at().as_os_str().as_bytes(), repository.common_dir().as_os_str().as_bytes());
     let root = root.as_os_str().as_bytes();
     if below(git_dir, at).is_some() && below(git_dir, root).is_none() {
@@ -76,7 +77,7 @@ pub(crate) fn spellings(
     Ok(vec![listed, folded])
 }
 
-/// A name in the form that names are compared in.
+/// A name in the form in which names are compared.
 pub(crate) fn name(name: &[u8], case: CaseRule, text: &str) -> Result<String, Refusal> {
     let unfit = |problem| Refusal::bad_pattern(text, problem, "rename it, or lock the directory above it");
     if case == CaseRule::Exact && name != b".git" && name.iter().all(|byte| is_plain(*byte)) {
@@ -84,7 +85,7 @@ pub(crate) fn name(name: &[u8], case: CaseRule, text: &str) -> Result<String, Re
         return Ok(String::from_utf8_lossy(name).into_owned());
     }
     let name = str::from_utf8(name).map_err(|_| unfit("a name on its way is not UTF-8"))?;
-    // The text itself was checked; the names of the directories that it leads through were not.
+    // The text itself was checked; the names of directories that it leads through were not.
     if name.chars().any(char::is_control) {
         return Err(unfit("a name on its way has control characters"));
     }
@@ -95,17 +96,16 @@ pub(crate) fn name(name: &[u8], case: CaseRule, text: &str) -> Result<String, Re
     if name == ".git" { Err(git_owns(text)) } else { Ok(name.into_owned()) }
 }
 
-/// Whether a byte means itself in names and in globs alike.
+/// Whether a byte is literal in names and in globs.
 pub(crate) fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'+' | b'@' | b' ')
 }
 
-/// Says that a path could not be looked at.
 pub(crate) fn unreadable(text: &str, error: &io::Error) -> Refusal {
     Refusal::bad_input(format!("can't look at {text:?}: {error}"), "make it readable, or give another path")
 }
 
-/// The worktree of this project that the walk ended in, if it did in one.
+/// The worktree of this project that the walk ended in, if any.
 fn ground<'a>(
     repository: &'a Repository,
     walk: &PathWalk,
@@ -121,7 +121,7 @@ fn ground<'a>(
         folds
     };
     if !dir.starts_with(root) {
-        // Another worktree, or the same one spelled with other case.
+        // Another worktree, or the same one in another case.
         let root = match dot_git::nearest(dir) {
             Ok(Some((root, dirs))) if repository.is_same_project(&dirs.common_dir) => root,
             Ok(_) => return Ok(None),
@@ -136,7 +136,7 @@ fn ground<'a>(
     while let Some(dir) = entry.parent().filter(|dir| *dir != root) {
         let stamp = walk.stamp(dir);
         if stamp.is_some_and(|stamp| repository.plain().knows(stamp)) {
-            // Looked at before, and nothing was made or removed in it since.
+            // Looked at before, and nothing was added or removed in it since.
         } else if rustix::fs::lstat(&entry).is_ok() {
             look(dir);
             match dot_git::look(dir).map_err(|error| unreadable(text, &error))? {

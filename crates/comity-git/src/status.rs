@@ -1,4 +1,4 @@
-//! What `git status` says about a worktree: whoever asks, asks here.
+//! What `git status` says about a worktree; all callers of it use this.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,33 +8,32 @@ use crate::git::{Git, UnknownState};
 use crate::parse::{parts, to_path, unreadable};
 use crate::worktree::CommitId;
 
-/// Lines of complaints that are kept.
 const WARNINGS_MAX: usize = 20;
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct StatusQuery<'a> {
-    /// The paths that these pathspecs mean; none means all.
+    /// Pathspecs; none means everything.
     pub(crate) specs: &'a [OsString],
-    /// Whether ignored files are named, whole directories by their name only.
+    /// Whether ignored files are listed, with whole directories as one entry.
     pub(crate) ignored: bool,
-    /// Whether submodules at another commit than the index says are named.
+    /// Whether submodules at another commit than in the index are listed.
     pub(crate) submodules: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct WorktreeStatus {
-    /// The commit that is checked out; nothing on a branch without commits.
+    /// `None` on a branch without commits.
     pub(crate) head: Option<CommitId>,
-    /// The branch that is checked out, by its short name.
+    /// Its short name, if one is checked out.
     pub(crate) branch: Option<Vec<u8>>,
-    /// The paths that are not as in that commit.
+    /// The paths that differ from that commit.
     pub(crate) entries: Vec<StatusEntry>,
     complaints: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StatusEntry {
-    /// The path; that of a directory ends with a slash.
+    /// A directory ends with a slash.
     pub(crate) path: Vec<u8>,
     pub(crate) state: PathState,
     pub(crate) is_submodule: bool,
@@ -53,7 +52,7 @@ pub(crate) enum PathState {
 }
 
 impl WorktreeStatus {
-    /// Asks git. That it complains is no error: see [`WorktreeStatus::without_complaints`].
+    /// Asks git. Warnings are no error: see [`WorktreeStatus::without_complaints`].
     pub(crate) fn ask(git: &Git<'_>, query: StatusQuery<'_>) -> Result<WorktreeStatus, UnknownState> {
         let mut call = git.call("status").args([
             "--porcelain=v2",
@@ -63,7 +62,7 @@ impl WorktreeStatus {
             "--untracked-files=all",
             "--no-renames",
             if query.ignored { "--ignored=matching" } else { "--ignored=no" },
-            // Submodules are projects of their own; git would also start itself in them, under their settings.
+            // Submodules are projects of their own; git would also run in them, under their settings.
             if query.submodules { "--ignore-submodules=dirty" } else { "--ignore-submodules=all" },
         ]);
         if !query.specs.is_empty() {
@@ -77,7 +76,7 @@ impl WorktreeStatus {
         Ok(WorktreeStatus { complaints, ..read(&output.stdout)? })
     }
 
-    /// For those who need all of the truth: a git that complains may not have seen everything.
+    /// For callers that need the whole truth: a git that warns may not have seen everything.
     pub(crate) fn without_complaints(self, git: &Git<'_>) -> Result<WorktreeStatus, UnknownState> {
         match self.complaints.trim() {
             "" => Ok(self),
@@ -88,7 +87,7 @@ impl WorktreeStatus {
         }
     }
 
-    /// What git complained about. That somebody writes a file at this moment is none: it is listed as changed.
+    /// Git's warnings. Somebody writing a file at this moment is none: it is listed as changed.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let is_being_written = |line: &&str| line.starts_with("error: short read while indexing ");
         let lines = self.complaints.lines().filter(|line| !is_being_written(line));
@@ -101,12 +100,12 @@ impl StatusEntry {
         to_path(&self.path)
     }
 
-    /// Its path, for people.
+    /// For people.
     pub(crate) fn name(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
-    /// Whether git has named a directory. Of what is not ignored, those are repositories of their own.
+    /// Whether git listed a directory. Unless ignored, those are repositories of their own.
     pub(crate) fn is_dir(&self) -> bool {
         self.path.ends_with(b"/")
     }
@@ -124,7 +123,7 @@ fn read(output: &[u8]) -> Result<WorktreeStatus, UnknownState> {
             entries.push(entry(line).ok_or_else(unknown)?);
             continue;
         };
-        // Git asks readers to pass over headers that they do not know.
+        // Git asks readers to skip unknown headers.
         if let Some(id) = header.strip_prefix(b"branch.oid ") {
             let id = (id != b"(initial)").then(|| CommitId::printed(id)).transpose();
             head = Some(id.map_err(|_| unknown())?);
@@ -149,8 +148,8 @@ fn entry(line: &[u8]) -> Option<StatusEntry> {
     (!path.is_empty()).then(|| StatusEntry { path: path.to_vec(), state, is_submodule })
 }
 
-/// `<XY> <submodule> <modes> <hashes> <path>`. There are three modes (in HEAD, the index and the worktree) and two hashes, or for
-/// an unmerged path four modes and three hashes.
+/// `<XY> <submodule> <modes> <hashes> <path>`, with three modes (HEAD, index and worktree) and two hashes, or for an
+/// unmerged path four modes and three hashes.
 fn tracked(rest: &[u8], is_unmerged: bool) -> Option<(&[u8], PathState, bool)> {
     let fields: Vec<&[u8]> = rest.splitn(if is_unmerged { 10 } else { 8 }, |byte| *byte == b' ').collect();
     let is_submodule = match (*fields.get(1)?, fields.get(2..5)?) {

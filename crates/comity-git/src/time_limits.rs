@@ -1,10 +1,10 @@
-//! How long a program may take: a quick question is given up soon, and long work once nothing moves any more.
+//! How long a program may take: a quick question is given up soon, long work once nothing progresses.
 
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What git is asked that takes as long as there are files or commits to look at. All else is quick.
+/// Git commands that take longer with more files or commits. All others are quick.
 const LONG: [&str; 14] = [
     "checkout",
     "diff-index",
@@ -22,22 +22,19 @@ const LONG: [&str; 14] = [
     "update-index",
 ];
 
-/// How often it is looked at whether long work moves, within the time after which it counts as hung.
+/// How often long work is checked for progress, within the time after which it counts as hung.
 const LOOKS: u32 = 8;
-/// Milliseconds after which git counts as hung.
 static HUNG_AFTER_MS: AtomicU64 = AtomicU64::new(30_000);
 
-/// Sets after how long git is given up that does not answer a quick question, or does nothing in long work.
+/// Sets after how long git is given up that does not answer a quick question, or makes no progress in long work.
 pub fn give_up_git_after(silence: Duration) {
     HUNG_AFTER_MS.store(u64::try_from(silence.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
-/// How long a call may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GitPace {
-    /// It is answered in a moment.
     Quick,
-    /// It may use all the time there is, as long as it does something.
+    /// It may use all the time there is, as long as it progresses.
     Long,
     /// It may use all the time there is: nobody knows what it waits for.
     Any,
@@ -49,13 +46,12 @@ impl GitPace {
     }
 }
 
-/// The time that is left for a program.
 pub(crate) struct TimeLeft {
     deadline: Instant,
     pace: GitPace,
     hung_after: Duration,
     looked: Instant,
-    /// When it was last seen to do something, and all that it had done by then.
+    /// When it last made progress, and all that it had done by then.
     moved: (Instant, u64),
 }
 
@@ -66,7 +62,7 @@ impl TimeLeft {
         TimeLeft { deadline, pace, hung_after, looked: now, moved: (now, 0) }
     }
 
-    /// How long to wait for the program with this process group before the next look.
+    /// How long to wait for this process group before the next check.
     pub(crate) fn left(&mut self, group: u32) -> io::Result<Duration> {
         let now = Instant::now();
         let Some(left) = self.deadline.checked_duration_since(now).filter(|left| !left.is_zero()) else {
@@ -95,7 +91,7 @@ impl TimeLeft {
     }
 }
 
-/// What the processes of a group have done so far, in a number that grows; nothing where the system does not tell.
+/// What the processes of a group have done so far, as a growing number; `None` if the system does not tell.
 #[cfg(target_os = "linux")]
 fn work_of(group: u32) -> Option<u64> {
     let mut work = 0_u64;
@@ -106,7 +102,7 @@ fn work_of(group: u32) -> Option<u64> {
         if fields.nth(2).and_then(|group| group.parse().ok()) != Some(group) {
             continue;
         }
-        // Processor time, also that of children that have ended.
+        // Processor time, including children that have exited.
         let ticks = fields.skip(8).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>();
         let io = std::fs::read_to_string(entry.path().join("io")).unwrap_or_default();
         let bytes = io.lines().filter_map(|line| line.split_once(": ")?.1.parse::<u64>().ok()).sum::<u64>();

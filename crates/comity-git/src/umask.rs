@@ -1,4 +1,5 @@
-//! Files in a repository get the modes that git gives them when the user runs it, whatever this process keeps private.
+//! Files in a repository get the modes that git gives them when the user runs it, whatever this process keeps
+//! private.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -6,16 +7,16 @@ use std::sync::OnceLock;
 use rustix::fs::{FileType, Mode};
 use rustix::process::umask;
 
-/// The user's umask; without one, that of this process counts.
+/// The user's umask; if unset, this process's own counts.
 static USERS: OnceLock<Mode> = OnceLock::new();
 
-/// Makes this process's own files private, and remembers what the user wants for those in repositories.
+/// Makes this process's own files private, and remembers the user's umask for repositories.
 ///
-/// Where a thread cannot have a umask of its own, the whole process keeps the user's.
+/// Where a thread cannot have its own umask, the whole process keeps the user's.
 pub fn keep_private(users: u32) {
     umask(Mode::from_raw_mode(0o077));
     let users = USERS.get_or_init(|| Mode::from_raw_mode(users & 0o777));
-    // A thread of its own: what it finds out must not change this one.
+    // In a thread of its own: the test must not change this one.
     let is_possible = std::thread::Builder::new().name("umask-probe".into()).spawn(own_thread::has_own);
     let is_possible = is_possible.ok().and_then(|probe| probe.join().ok()).unwrap_or_default();
     if !is_possible {
@@ -23,18 +24,17 @@ pub fn keep_private(users: u32) {
     }
 }
 
-/// Does something with the user's umask, such as making a file or starting git.
+/// Runs something with the user's umask, such as creating a file or starting git.
 pub fn as_user<T>(act: impl FnOnce() -> T) -> T {
     let Some(users) = USERS.get().filter(|_| own_thread::has_own()) else { return act() };
     let _before = RestoredUmask(umask(*users));
     act()
 }
 
-/// Lets a directory or file of ours be used by those who share the repository: git makes its directories writable for the
-/// group then.
+/// Shares a file or directory of ours with others who use the repository, as git does for its own.
 pub(crate) fn share(path: &Path) {
     if let Some(parent) = path.parent() {
-        // Git does not share the directories that it makes for worktrees, but what is in them.
+        // Git does not share the directories of worktrees, but what is in them.
         let of_worktree = parent.parent().filter(|dir| dir.ends_with("worktrees")).and_then(Path::parent);
         share_like(of_worktree.unwrap_or(parent), path);
     }
@@ -51,11 +51,11 @@ pub(crate) fn share_like(other: &Path, path: &Path) {
     let theirs = above & (Mode::RGRP | Mode::WGRP | Mode::ROTH | runs);
     let shared = match above.contains(Mode::WGRP) {
         true => own | theirs,
-        // Git was told the exact mode, such as 0640: the umask does not count.
+        // Git was told the exact mode, such as 0640, so the umask does not count.
         false => (own - (Mode::RWXG | Mode::RWXO)) | theirs,
     };
     if above.contains(Mode::SGID | Mode::RGRP) && shared != own {
-        // Whoever made it has done it; others cannot, and need not.
+        // Whoever created it has done it; others cannot, and need not.
         let _not_ours = rustix::fs::chmod(path, shared);
     }
 }
@@ -78,7 +78,7 @@ mod own_thread {
         static HAS_OWN: OnceCell<bool> = const { OnceCell::new() };
     }
 
-    /// Whether this thread has a umask that no other thread has.
+    /// Whether this thread has its own umask.
     #[expect(
         unsafe_code,
         reason = "rustix takes no promises about file descriptors, which are not unshared here"

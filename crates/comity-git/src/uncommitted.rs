@@ -1,4 +1,4 @@
-//! Whether a project has work on some paths that no commit holds yet.
+//! Whether a project has uncommitted work on some paths.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,13 +17,13 @@ use crate::worktree_filter::WorktreeFilter;
 use crate::worktrees::AllWorktrees;
 use crate::{hidden, worktrees};
 
-/// Limits that git is given; of more, it looks at everything.
+/// Pathspecs that git is given; with more, it looks at everything.
 const SPECS_MAX: usize = 256;
 
 /// Whether any worktree of the project has uncommitted work on paths that overlap `pattern`.
 ///
-/// Work is what is modified, staged, deleted, unmerged, untracked, or hidden from `git status` by a flag of the
-/// index; ignored files are none. A project whose common directory is gone has none.
+/// Work is what is modified, staged, deleted, unmerged, untracked, or hidden from `git status` by an index flag, but
+/// not ignored files. A project without its common directory has none.
 pub fn has_uncommitted_work(
     common_dir: &Path,
     pattern: &PathPattern,
@@ -33,8 +33,8 @@ pub fn has_uncommitted_work(
     Ok(uncommitted_work(common_dir, (pattern, &WorktreeFilter::all()), case, deadline, 1)?.is_some())
 }
 
-/// Whether one of these worktrees of the project has uncommitted work under `pattern`, and in which files, up to so many;
-/// hidden work is not named.
+/// Whether one of these worktrees has uncommitted work under `pattern`, and in which files, up to a limit; hidden
+/// work is not named.
 pub fn uncommitted_work(
     common_dir: &Path,
     meant: (&PathPattern, &WorktreeFilter),
@@ -46,7 +46,7 @@ pub fn uncommitted_work(
     told.pop().unwrap_or(Ok(None))
 }
 
-/// What is told of one pattern: the files with work, if there is any.
+/// For one pattern: the files with work, if there is any.
 type WorkTold = Result<Option<Vec<String>>, UnknownState>;
 
 /// The same for several patterns, with one look at each worktree.
@@ -120,7 +120,6 @@ fn works_in(
     told.into_iter().zip(meant).map(end).collect()
 }
 
-/// What was found of one pattern.
 #[derive(Clone, Default)]
 struct WorkFound {
     files: BTreeSet<String>,
@@ -139,7 +138,7 @@ impl WorkFound {
     }
 }
 
-/// Limits for git that hold what any of these means; none means everything.
+/// Pathspecs that include all of these; none means everything.
 fn pathspecs(all: &[WorkQuery<'_>]) -> Vec<OsString> {
     let each: Vec<Vec<OsString>> = all.iter().map(WorkQuery::pathspecs).collect();
     let is_everything =
@@ -147,14 +146,13 @@ fn pathspecs(all: &[WorkQuery<'_>]) -> Vec<OsString> {
     if is_everything { vec![] } else { each.concat() }
 }
 
-/// The paths that are asked about.
 pub(crate) struct WorkQuery<'a> {
     pub(crate) pattern: &'a PathPattern,
     pub(crate) case: CaseRule,
 }
 
 impl WorkQuery<'_> {
-    /// Limits for git, wider than the pattern or the same; none means everything.
+    /// Pathspecs that include at least the pattern; none means everything.
     pub(crate) fn pathspecs(&self) -> Vec<OsString> {
         let prefix = |alternative: &Alternative| {
             // Git compares bytes, and the disk may have another Unicode form than the pattern.
@@ -164,7 +162,7 @@ impl WorkQuery<'_> {
         self.pattern.alternatives().iter().map(prefix).collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// Whether a path that git named is one of them; what cannot be compared is.
+    /// Whether a path from git matches; one that cannot be compared does.
     pub(crate) fn holds(&self, path: &[u8]) -> bool {
         let text = String::from_utf8_lossy(path);
         let text: Cow<'_, str> = match text.chars().any(char::is_control) {
@@ -175,7 +173,7 @@ impl WorkQuery<'_> {
     }
 }
 
-/// All that git shows as work under these paths.
+/// Everything that git shows as work under these paths.
 pub(crate) fn work(git: &Git<'_>, meant: &WorkQuery<'_>) -> Result<Vec<StatusEntry>, UnknownState> {
     let mut files = status(git, &meant.pathspecs())?;
     files.retain(|work| meant.holds(&work.path));

@@ -1,11 +1,11 @@
-//! What git has begun in a worktree and not finished, by the files that it leaves in its directory meanwhile.
+//! What git has begun in a worktree and not finished, by the files that it leaves in its directory.
 
 use std::fmt;
 use std::path::Path;
 
 use crate::git::{Git, UnknownState};
 
-/// Something that git has begun in a worktree.
+/// An operation that git has begun in a worktree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unfinished {
     /// `git merge`.
@@ -18,7 +18,6 @@ pub enum Unfinished {
     CherryPick,
     /// `git revert`.
     Revert,
-    /// `git bisect`.
     Bisect,
     /// Several picks or reverts in a row.
     Sequence,
@@ -29,13 +28,13 @@ pub enum Unfinished {
 struct UnfinishedTrace {
     name: &'static str,
     of: Unfinished,
-    /// Whether nothing may be committed meanwhile. The others are looked at only before a worktree goes.
+    /// Whether nothing may be committed in the meantime. The others only matter before a worktree is removed.
     blocks_commits: bool,
-    /// Whether it is a ref, and no file where refs are kept in tables.
+    /// Whether it is a ref, which is no file where refs are stored in tables.
     is_ref: bool,
-    /// Whether git alone can finish it.
+    /// Whether only git can finish it.
     needs_git: bool,
-    /// The file that has the branch which git will come back to.
+    /// The file with the branch that git will return to.
     branch_file: Option<&'static str>,
 }
 
@@ -61,7 +60,7 @@ const TRACES: &[UnfinishedTrace] = &[
     UnfinishedTrace { is_ref: true, ..block("REVERT_HEAD", Unfinished::Revert) },
     UnfinishedTrace { branch_file: Some("BISECT_START"), ..block("BISECT_LOG", Unfinished::Bisect) },
     block("sequencer", Unfinished::Sequence),
-    // What it has put aside comes back with the end of the merge.
+    // What it has stashed comes back with the end of the merge.
     UnfinishedTrace { needs_git: true, ..note("MERGE_AUTOSTASH", Unfinished::Merge) },
     note("MERGE_MODE", Unfinished::Merge),
     note("MERGE_MSG", Unfinished::Merge),
@@ -79,7 +78,7 @@ impl UnfinishedTrace {
 }
 
 impl Unfinished {
-    /// What a file in git's directory for a worktree stands for, if it is a trace of something.
+    /// What a file in a worktree's git directory stands for, if it is a trace of something.
     pub(crate) fn of_file(name: &str) -> Option<Unfinished> {
         let known = TRACES.iter().find(|trace| trace.name == name).map(|trace| trace.of);
         known.or_else(|| name.starts_with("BISECT_").then_some(Unfinished::Bisect))
@@ -92,7 +91,6 @@ impl Unfinished {
         !TRACES.iter().filter(hinders).any(|trace| trace.is_in(git_dir))
     }
 
-    /// The files that git leaves meanwhile.
     pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
         TRACES.iter().filter(move |trace| trace.of == self && !trace.needs_git).map(|trace| trace.name)
     }
@@ -119,7 +117,7 @@ impl Unfinished {
     }
 }
 
-/// Files in git's directory for a worktree that have the branch which git will come back to.
+/// Files with the branch that git will return to.
 pub(crate) fn branch_files() -> impl Iterator<Item = &'static str> {
     TRACES.iter().filter_map(|trace| trace.branch_file)
 }

@@ -1,4 +1,4 @@
-//! Walks a path component by component like the kernel does, and remembers what of it does not exist.
+//! Walks a path component by component like the kernel does, and remembers which part does not exist.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,10 +11,9 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::dir_cache::{DirCache, DirStamp};
 
-/// Symlinks that one path may go through, the same number as on Linux.
+/// The same limit as on Linux.
 pub(crate) const LINKS_MAX: usize = 40;
 
-/// A walk through the file system.
 #[derive(Clone, Debug)]
 pub(crate) struct PathWalk {
     /// How far it exists; no symlinks, no `..`.
@@ -23,7 +22,7 @@ pub(crate) struct PathWalk {
     /// The names below it, which do not exist.
     missing: Vec<Vec<u8>>,
     links: usize,
-    /// The directories that it went through, by the length of their path.
+    /// The directories on the way, by the length of their path.
     stamps: Vec<(usize, DirStamp)>,
     /// What was seen of directories before.
     known: DirCache,
@@ -31,34 +30,30 @@ pub(crate) struct PathWalk {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WalkStep {
-    /// A name that exists, or no name at all.
+    /// An existing name, or none.
     There,
-    /// A name that does not exist.
     Missing,
 }
 
-/// Why a walk cannot go on.
 #[derive(Debug)]
 pub(crate) enum WalkError {
-    /// It went through too many symlinks.
     Links,
-    /// The file system does not let us look.
     Unreadable(io::Error),
-    /// It goes through a link of a process to what that process has: its directory, root, program or open files.
+    /// It goes through a process's link to its directory, root, program or open files.
     Process(ProcessLink),
 }
 
 /// A link in `/proc` that means something else for every process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProcessLink {
-    /// To a file that the process has open, such as `/dev/stdout`.
+    /// To an open file, such as `/dev/stdout`.
     OpenFile,
-    /// To something else: its directory, its root, its program.
+    /// To its directory, root or program.
     Place,
 }
 
 impl PathWalk {
-    /// Begins at a directory that exists, given without symlinks.
+    /// Begins at an existing directory, given without symlinks.
     pub(crate) fn from(dir: &Path, known: &DirCache) -> PathWalk {
         let known = known.clone();
         PathWalk {
@@ -76,32 +71,29 @@ impl PathWalk {
         &self.at
     }
 
-    /// The directory where what does not exist would be, or which the file is in.
+    /// The directory that contains the file, or would contain what is missing.
     pub(crate) fn dir(&self) -> &Path {
         if self.is_dir { &self.at } else { self.at.parent().unwrap_or(&self.at) }
     }
 
-    /// The names that do not exist.
     pub(crate) fn missing(&self) -> &[Vec<u8>] {
         &self.missing
     }
 
-    /// Whether it ends at a directory that exists.
     pub(crate) fn ends_at_dir(&self) -> bool {
         self.missing.is_empty() && self.is_dir
     }
 
-    /// Takes back a step that met a missing name.
+    /// Undoes a step to a missing name.
     pub(crate) fn step_back(&mut self) {
         self.missing.pop();
     }
 
-    /// Takes all the steps of a path.
     pub(crate) fn go(&mut self, path: &[u8]) -> Result<(), WalkError> {
         path.split(|byte| *byte == b'/').try_for_each(|name| self.step(name).map(drop))
     }
 
-    /// Goes on to a name, to the parent (`..`), or nowhere (`.` and nothing).
+    /// Goes to a name, to the parent (`..`), or nowhere (`.` and nothing).
     pub(crate) fn step(&mut self, name: &[u8]) -> Result<WalkStep, WalkError> {
         match name {
             b"" | b"." => Ok(WalkStep::There),
@@ -137,19 +129,19 @@ impl PathWalk {
         Ok(WalkStep::Missing)
     }
 
-    /// The directory as it was when the walk went through it; `dir` is where the walk is or above it.
+    /// The directory as it was when the walk passed it; `dir` is the walk's position or above it.
     pub(crate) fn stamp(&self, dir: &Path) -> Option<DirStamp> {
         let length = dir.as_os_str().len();
         self.stamps.iter().find(|(at, _)| *at == length).map(|(_, stamp)| *stamp)
     }
 
-    /// Only directories above where the walk is can be told apart by their length.
+    /// Only directories above the position can be told apart by their length.
     fn forget_below(&mut self) {
         let length = self.at.as_os_str().len();
         self.stamps.retain(|(at, _)| *at <= length);
     }
 
-    /// Goes on to a name if it exists.
+    /// Goes to a name if it exists.
     fn enter_as(&mut self, name: &[u8]) -> Result<bool, WalkError> {
         self.at.push(OsStr::from_bytes(name));
         let length = self.at.as_os_str().len();
@@ -181,7 +173,7 @@ impl PathWalk {
         Ok(true)
     }
 
-    /// What the link that the walk is at belongs to, if it is one of a process; wherever `/proc` is mounted.
+    /// The kind of process link that the walk is at, if it is one; wherever `/proc` is mounted.
     #[cfg(target_os = "linux")]
     fn process_link(&self) -> Option<ProcessLink> {
         let above = self.at.parent()?;
@@ -217,14 +209,14 @@ impl PathWalk {
     }
 }
 
-/// Whether a link in `/proc` is one by its text: those to what a process has begin with a slash or tell a kind, such as
-/// `pipe:[7]`.
+/// Whether a link in `/proc` is a plain one by its text: those to a process's things begin with a slash or tell a
+/// kind, such as `pipe:[7]`.
 fn is_plain_link(target: &Path) -> bool {
     let target = target.as_os_str().as_bytes();
     !target.starts_with(b"/") && !target.contains(&b':')
 }
 
-/// The link of a process that an absolute path goes through, if it does.
+/// The process link that an absolute path goes through, if it does.
 pub fn through_process(path: &Path) -> Option<ProcessLink> {
     let mut walk = PathWalk::from(Path::new("/"), &DirCache::default());
     match walk.go(path.as_os_str().as_bytes()) {

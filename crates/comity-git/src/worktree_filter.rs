@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 /// Some worktrees of a project, by their roots, symlinks resolved.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WorktreeFilter {
-    /// These and no others.
     Only(BTreeSet<PathBuf>),
     AllBut(BTreeSet<PathBuf>),
 }

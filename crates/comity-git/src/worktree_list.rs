@@ -1,27 +1,30 @@
-//! What git lists of the worktrees of a project.
+//! What git lists of a project's worktrees.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// What makes git list them in a form that no path breaks.
+/// Lists them in a form that no path breaks.
 pub(crate) const LIST: [&str; 4] = ["worktree", "list", "--porcelain", "-z"];
 
-/// A worktree that git knows of; it may be gone.
+/// A worktree that git knows; it may be gone.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct KnownWorktree {
+pub(crate) struct RegisteredWorktree {
     pub(crate) path: PathBuf,
     pub(crate) head: Option<String>,
-    /// The full name of the branch that is checked out; none if the head is detached.
+    /// Its full name; `None` if HEAD is detached.
     pub(crate) branch: Option<Vec<u8>>,
 }
 
-/// Reads what [`LIST`] printed.
-pub(crate) fn listed_worktrees(output: &[u8]) -> Vec<KnownWorktree> {
-    let mut trees: Vec<KnownWorktree> = Vec::new();
+/// Parses the output of [`LIST`].
+pub(crate) fn listed_worktrees(output: &[u8]) -> Vec<RegisteredWorktree> {
+    let mut trees: Vec<RegisteredWorktree> = Vec::new();
     for line in output.split(|byte| *byte == 0) {
         if let Some(path) = line.strip_prefix(b"worktree ") {
-            trees.push(KnownWorktree { path: OsStr::from_bytes(path).into(), ..KnownWorktree::default() });
+            trees.push(RegisteredWorktree {
+                path: OsStr::from_bytes(path).into(),
+                ..RegisteredWorktree::default()
+            });
         }
         let Some(tree) = trees.last_mut() else { continue };
         if let Some(head) = line.strip_prefix(b"HEAD ") {
@@ -41,7 +44,7 @@ mod tests {
     #[test]
     fn worktrees_are_told_apart() {
         let output = b"worktree /a\nb\0HEAD 1\0branch refs/heads/main\0\0worktree /c\0HEAD 2\0detached\0\0worktree /bare\0bare\0\0";
-        let tree = |path: &str, head: Option<&str>, branch: Option<&str>| KnownWorktree {
+        let tree = |path: &str, head: Option<&str>, branch: Option<&str>| RegisteredWorktree {
             path: path.into(),
             head: head.map(str::to_owned),
             branch: branch.map(|branch| branch.as_bytes().to_vec()),

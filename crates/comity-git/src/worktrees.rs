@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::dot_git::{self, DotGit, found, pointer};
 use crate::main_worktree::{MainWorktree, main_worktree};
 
-/// How often worktrees are looked at that come and go meanwhile.
+/// How often worktrees are looked at again that come and go in the meantime.
 const LOOKS_MAX: usize = 10;
 
-/// The roots of all worktrees of a project that exist, symlinks resolved: the main one and the linked ones.
+/// The roots of all existing worktrees of a project, symlinks resolved: the main one and the linked ones.
 ///
-/// A main worktree that the common directory does not tell about (`git init --separate-git-dir`) is left out.
+/// Without a main worktree that the common directory does not tell about (`git init --separate-git-dir`).
 pub fn worktrees(common_dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(list(common_dir)?.worktrees.into_iter().map(|worktree| worktree.root).collect())
 }
@@ -27,7 +27,7 @@ pub(crate) struct AllWorktrees {
     pub(crate) main_is_unknown: bool,
 }
 
-/// One worktree, with its own git directory.
+/// A worktree, with its own git directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct WorktreeDirs {
     pub(crate) root: PathBuf,
@@ -35,23 +35,23 @@ pub(crate) struct WorktreeDirs {
 }
 
 impl WorktreeDirs {
-    /// Whether it was removed or moved since it was listed: a ready one is moved when somebody gets it.
+    /// Whether it was removed or moved since it was listed: one from the pool moves when it is handed out.
     pub(crate) fn has_gone(&self) -> bool {
         matches!(confirmed(&self.root, &self.git_dir), Ok(None))
     }
 }
 
-/// A worktree that the project knows of.
+/// A worktree that the project knows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum KnownWorktree {
     There(WorktreeDirs),
-    /// Its directory is not there, such as on a disk that is not mounted; its git directory is.
+    /// Its directory is missing, such as on an unmounted disk; its git directory is there.
     Away {
         git_dir: PathBuf,
     },
 }
 
-/// The worktree with this root, if the project knows of it; an error if that cannot be told.
+/// The worktree with this root, if the project knows it; an error if that cannot be told.
 pub(crate) fn known(common_dir: &Path, root: &Path) -> io::Result<Option<KnownWorktree>> {
     if let Some(root) = found(root.canonicalize())?
         && let DotGit::Leads(dirs) = dot_git::look(&root)?
@@ -70,7 +70,7 @@ pub(crate) fn known(common_dir: &Path, root: &Path) -> io::Result<Option<KnownWo
     Ok(None)
 }
 
-/// The main worktree of a project, if there is one that can be found.
+/// The main worktree of a project, if it can be found.
 pub(crate) fn main(common_dir: &Path) -> io::Result<Option<WorktreeDirs>> {
     match main_worktree(common_dir)? {
         MainWorktree::At(root) => confirmed(&root, common_dir),
@@ -78,7 +78,7 @@ pub(crate) fn main(common_dir: &Path) -> io::Result<Option<WorktreeDirs>> {
     }
 }
 
-/// Looks at all worktrees, and once more at all that are there then if one went in the middle of a look that failed.
+/// Visits all worktrees, and starts over if one went away during a visit that failed.
 pub(crate) fn look_at_all<T, E>(
     common_dir: &Path,
     mut look: impl FnMut(&AllWorktrees) -> Result<T, E>,

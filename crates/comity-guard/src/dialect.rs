@@ -1,22 +1,21 @@
-//! The agent programs whose hooks we speak.
+//! The agent programs whose hooks we understand.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// An agent program, and the way it talks to hooks.
+/// An agent program, and how it talks to hooks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Dialect {
     ClaudeCode,
     Codex,
     GeminiCli,
     CopilotCli,
-    /// Cursor, its editor and its command line.
+    /// Its editor and its command line.
     Cursor,
     OpenCode,
 }
 
 impl Dialect {
-    /// All of them.
     pub const ALL: [Dialect; 6] = [
         Dialect::ClaudeCode,
         Dialect::Codex,
@@ -34,7 +33,7 @@ impl Dialect {
         }
     }
 
-    /// Whether an idle agent of its can be woken by what comes for it.
+    /// Whether its idle agents can be woken by incoming mail.
     pub fn wakes_idle(self) -> bool {
         match self {
             Dialect::ClaudeCode | Dialect::Codex => true,
@@ -42,7 +41,6 @@ impl Dialect {
         }
     }
 
-    /// The word for it on a command line.
     pub fn name(self) -> &'static str {
         match self {
             Dialect::ClaudeCode => "claude",
@@ -61,7 +59,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// A word that names no agent program.
+/// A word that is no agent program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownDialect(pub String);
 

@@ -5,98 +5,92 @@ use std::fmt;
 
 use crate::limits::EFFECTS_MAX;
 
-/// What a call would do to files. Relative paths begin where the call starts.
+/// Relative paths are relative to where the call starts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
-    /// What it would change, in order.
+    /// In order.
     pub writes: Vec<Write>,
     /// What it would show to the model.
     pub reads: Vec<Read>,
-    /// The directories and files in whose contents it searches.
+    /// The directories and files whose contents it searches.
     pub searches: Vec<String>,
     /// The commits that git would make, besides what they do to files.
     pub commits: Vec<GitCommit>,
-    /// What it may change, if these are paths at all: the arguments of a tool that nobody has told us about.
+    /// What it may change, if these are paths at all: the arguments of an unknown tool.
     pub guesses: Vec<GuessedPath>,
-    /// Why there may be more writes than listed, if so. A program that nobody has told us about is no reason:
-    /// nearly every command would have one.
+    /// Why there may be more writes than listed, if so. An unknown program is no reason: nearly every command would
+    /// have one.
     pub unknown: Option<Unknown>,
 }
 
-/// One change.
+/// A change of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Write {
     pub target: FileTarget,
     pub how: WriteKind,
-    /// What the file will hold, where the call says it as a whole.
+    /// What the file will contain, if the call gives all of it.
     pub content: Option<String>,
 }
 
-/// A text that may be a path, and then is written to.
+/// A text that is written to if it is a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GuessedPath {
-    /// The text, as it was given.
     pub text: String,
-    /// Whether the name of the argument says that it is a path.
+    /// Whether the argument's name says that it is a path.
     pub is_named: bool,
-    /// Whether a directory means all below it; else only files are meant.
+    /// Whether a directory means everything below it; otherwise only files are meant.
     pub with_trees: bool,
 }
 
-/// In what way a file is changed.
+/// How a file is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WriteKind {
     Whole,
-    /// A part of it is changed.
     Edit,
-    /// Something is added at its end.
     Append,
     Delete,
     Create,
-    /// It gets another name, or is the place where something with another name goes.
+    /// It is renamed, or is where a renamed file goes.
     Move,
     /// Its mode, owner or group is changed.
     Mode,
 }
 
-/// Which files are meant. A path that is a directory means all below it.
+/// Which files are meant. A path of a directory includes everything below it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum FileTarget {
-    /// This path, as it was given.
     Path(String),
-    /// What the glob matches (`*`, `?`, `[..]`; characters that are meant literally are in brackets).
+    /// What the glob matches (`*`, `?`, `[..]`; literal characters are in brackets).
     Glob(String),
-    /// The directory with all below it, whether it exists yet or not.
+    /// The directory and everything below it, whether it exists yet or not.
     Below(String),
-    /// `path`; or `name` in it, where `path` is a directory.
+    /// `path`; or `name` in it, if `path` is a directory.
     Into {
         path: String,
-        /// The name that it gets if `path` is a directory.
+        /// Its name if `path` is a directory.
         name: String,
         /// Whether it may be a directory itself.
         below: bool,
     },
-    /// All files of the work tree that this directory is in.
+    /// All files of the work tree that contains this directory.
     WorkTree(String),
-    /// A path from the top of the work tree that the directory `of` is in.
+    /// A path from the top of the work tree that contains the directory `of`.
     FromTop {
-        /// A directory of that work tree.
         of: String,
-        /// The path, from its top.
         path: String,
     },
-    /// Something that only running it would tell; the text as it was written.
+    /// Something that only running would tell; the text as written.
     Unclear(String),
 }
 
-/// One look at a file.
+/// A read of one file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Read {
-    /// What is read, as it was given; may be a glob.
+    /// As given; may be a glob.
     pub path: String,
     /// Whether all of it is read.
     pub whole: bool,
-    /// The version of it that git shows, if it is not the file itself.
+    /// The version that git shows, if it is not the file itself.
     pub version: Option<GitVersion>,
 }
 
@@ -105,46 +99,46 @@ pub struct Read {
 pub struct GitVersion {
     /// A directory of the work tree.
     pub of: String,
-    /// What git calls it, such as `HEAD:src/a.rs`.
+    /// As git spells it, such as `HEAD:src/a.rs`.
     pub name: String,
 }
 
-/// A commit that `git commit` would make. Relative paths begin where the call starts.
+/// A commit that `git commit` would make. Relative paths are relative to where the call starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GitCommit {
     /// A directory of the work tree.
     pub of: String,
-    /// Whether all that was staged before is in it.
+    /// Whether it includes everything that was staged before.
     pub staged: bool,
-    /// Whether all that is tracked and changed is in it.
+    /// Whether it includes all tracked changes.
     pub tracked: bool,
-    /// What else is in it, if it is changed.
+    /// What else it includes, if changed.
     pub paths: Vec<FileTarget>,
 }
 
 /// Why not all writes of a call are known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unknown {
-    /// It is longer, deeper or more than we read; the bound that it passes.
+    /// It exceeds this bound.
     Bound(&'static str),
-    /// It cannot be read as what it should be; what is wrong with it.
+    /// It cannot be parsed, for this reason.
     Unreadable(String),
-    /// It is code of another language, or a line that only running makes; what runs it.
+    /// It is code in another language, or a line that only running makes; what runs it.
     Code(String),
     /// It is a program that changes files in place without naming them.
     InPlace(String),
-    /// The name of the command itself is not written down; the text as it is.
+    /// The name of the command is not literal; the text as written.
     Hidden(String),
-    /// A tool that changes files was called without the field that says which.
+    /// A tool that changes files was called without this field.
     Field(&'static str),
-    /// A patch that is not well-formed; what is wrong with it.
+    /// A malformed patch; what is wrong with it.
     Patch(String),
-    /// A patch that stands in a file; what applies it.
+    /// A patch in a file; what applies it.
     PatchFile(String),
 }
 
 impl Effects {
-    /// The effects of a call of which nothing can be said.
+    /// The effects of a call that cannot be known.
     pub fn unknown(why: Unknown) -> Effects {
         Effects { unknown: Some(why), ..Effects::default() }
     }
@@ -174,12 +168,11 @@ impl Effects {
         }
     }
 
-    /// Keeps the first reason: the others rarely say more.
+    /// Keeps the first reason: others rarely say more.
     pub(crate) fn note(&mut self, why: Unknown) {
         self.unknown.get_or_insert(why);
     }
 
-    /// Adds what another reading has found.
     pub(crate) fn merge(&mut self, other: Effects) {
         other.writes.into_iter().for_each(|write| self.write(write));
         other.reads.into_iter().for_each(|read| self.read(read));
@@ -190,7 +183,6 @@ impl Effects {
         }
     }
 
-    /// Says everything once.
     pub(crate) fn without_repeats(mut self) -> Effects {
         let mut seen = HashSet::new();
         self.writes.retain(|write| seen.insert((write.target.clone(), write.how)));
@@ -202,14 +194,14 @@ impl Effects {
 }
 
 impl Read {
-    /// A look at a file.
+    /// A read of a file.
     pub fn new(path: impl Into<String>, whole: bool) -> Read {
         Read { path: path.into(), whole, version: None }
     }
 }
 
 impl Write {
-    /// A change whose content is not known.
+    /// A change with unknown content.
     pub fn new(target: FileTarget, how: WriteKind) -> Write {
         Write { target, how, content: None }
     }

@@ -1,11 +1,13 @@
-//! Whether the user's own settings of an agent program call us: then those of a repository need not, for a call is judged once.
+//! Whether the user's own settings of an agent program call us: then those of a repository need not, because a call
+//! is judged once.
 
 use std::fs;
 
 use comity_wire::Home;
 use serde_json::Value;
 
-/// What `comity init` has noted, as long as it is true: the file still names our hook, and is the one that the program reads.
+/// What `comity init` has recorded, if it is still true: the file names our hook, and is the one that the program
+/// reads.
 pub(crate) fn by_user(client: &str) -> bool {
     let Ok(home) = Home::from_env() else { return false };
     let noted = fs::read(home.path().join("init.json")).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! What a guard that cannot ask does: it says no, unless the user's settings say otherwise.
 
-/// Whether `guard.policy` is "open" in the user's settings. Only looked at when something went wrong.
+/// Whether `guard.policy` is "open" in the user's settings. Only read when something went wrong.
 ///
-/// Not where agents have to ask for permission: what nobody could be asked for is not allowed.
+/// Never if agents have to ask for permission: what nobody could be asked for is not allowed.
 pub(crate) fn is_open() -> bool {
     let Some(settings) = settings() else { return false };
     let first = |name: &str| settings.iter().find_map(|text| says(text, name));
@@ -15,7 +15,7 @@ pub(crate) fn is_open() -> bool {
     }
 }
 
-/// Whether `guard.confine` is this in the user's settings.
+/// Whether `guard.confine` has this value in the user's settings.
 pub(crate) fn confine_is(word: &str) -> bool {
     let is_it = |value: &str| value.trim_matches(['"', '\'']) == word;
     match std::env::var("COMITY_GUARD_CONFINE").ok().filter(|policy| !policy.is_empty()) {
@@ -26,8 +26,8 @@ pub(crate) fn confine_is(word: &str) -> bool {
     }
 }
 
-/// The user's settings, the ones that win first. What is in another user's directory opens nothing, nor does it close by
-/// accident: then there are none.
+/// The user's settings, the overriding ones first. What is in another user's directory does not count, in either
+/// direction.
 fn settings() -> Option<Vec<String>> {
     let home = comity_wire::Home::from_env().ok()?;
     if home.check().is_err_and(|problem| problem.kind() == std::io::ErrorKind::PermissionDenied) {

@@ -1,7 +1,8 @@
-//! What agent programs and git run before they change something: one question to the server, one answer, an exit code.
+//! What agent programs and git run before they change something: one question to the server, one answer, an exit
+//! code.
 //!
-//! It runs before every tool call of every agent, so its start is its cost: no argument parser, no settings, no runtime.
-//! Whatever goes wrong in here is a no: the agent programs let a call pass if a hook fails in any other way.
+//! It runs before every tool call of every agent, so its start is its cost: no argument parser, no settings, no
+//! runtime. Every error is a no: agent programs let a call pass if a hook fails in any other way.
 
 mod check;
 mod commit;
@@ -20,7 +21,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What a call that cannot be judged ends with: the one code that all agent programs take for a no.
+/// The exit code for a call that cannot be judged: the one that all agent programs take for a no.
 const BLOCKED: u8 = 2;
 const FAULT: u8 = 1;
 const REFUSED: u8 = 3;
@@ -50,7 +51,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
             let _ = writeln!(std::io::stdout(), "{USAGE}");
             ExitCode::SUCCESS
         }
-        // Settings of a repository ask only for those whose own settings do not.
+        // A repository's settings only ask for users whose own settings do not.
         [client, rest @ .., "--project"] if !client.starts_with('-') && rest.len() < 2 => {
             match (connected::by_user(client), rest) {
                 (true, _) => ExitCode::SUCCESS,
@@ -59,7 +60,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
             }
         }
         [client, "--wait"] if !client.starts_with('-') => wait::for_mail(client),
-        // What earlier plugins say of their shell is not taken on their word.
+        // What earlier plugins claim about their shell is not trusted.
         [client] | [client, "--confined"] if !client.starts_with('-') => tool::judge(Some(client)),
         _ => {
             say(USAGE);

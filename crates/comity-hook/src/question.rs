@@ -1,4 +1,4 @@
-//! The operations that hooks ask. This program knows no catalog; `cargo xtask tidy` compares the names with the tables.
+//! The operations that hooks ask. This program has no catalog; `cargo xtask tidy` compares the names with the tables.
 
 #[derive(Clone, Copy)]
 pub(crate) enum HookQuestion {

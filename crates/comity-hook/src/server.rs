@@ -1,4 +1,4 @@
-//! The server, started if it does not run.
+//! The connection to the server, which is started if it is not running.
 
 use std::borrow::Cow;
 use std::io;
@@ -16,7 +16,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(8);
 /// The least that a server gets for an answer, however long it took to find it.
 const ANSWER_MIN: Duration = Duration::from_secs(1);
 
-/// How often a question is asked again: of one that was about to die, and of one that was started since.
+/// How often a question is repeated: to one that was about to die, and to one that was started since.
 const RETRIES_MAX: u32 = 2;
 
 /// "Operation not permitted".
@@ -26,12 +26,12 @@ pub(crate) struct HookClient {
     client: Client,
     token: Option<String>,
     cwd: Option<String>,
-    /// When the server has to have answered.
+    /// When the server must have answered.
     deadline: Instant,
 }
 
 impl HookClient {
-    /// For questions about a place, which is where this process is.
+    /// For questions about where this process is.
     pub(crate) fn find() -> Result<HookClient, String> {
         let cwd = std::env::current_dir().map_err(|error| format!("no working directory: {error}"))?;
         Ok(HookClient { cwd: Some(cwd.to_string_lossy().into_owned()), ..HookClient::find_from_anywhere()? })
@@ -50,8 +50,8 @@ impl HookClient {
         self.client.set_timeout(Some(time)).map_err(|error| error.to_string())
     }
 
-    /// The input is JSON already. A server that goes in the middle of it is started again, and asked once more: to be judged
-    /// twice is harmless. One that dies may take a connection still, and never answer.
+    /// The input is already JSON. If the server goes away in the middle of it, it is started again, and asked once
+    /// more: judging twice is harmless. One that dies may still accept a connection, and never answer.
     pub(crate) fn ask(&mut self, question: HookQuestion, input: String) -> Result<Reply<'_>, String> {
         let input = RawValue::from_string(input).map_err(|error| format!("this isn't JSON: {error}"))?;
         let mut asked = self.ask_once(question, &input);
@@ -77,7 +77,7 @@ impl HookClient {
     }
 }
 
-/// The server, started if it does not run; it has this long for each answer.
+/// Connects to the server, which is started if it is not running; it has this long for each answer.
 fn connect(deadline: Instant) -> Result<Client, String> {
     let home = Home::from_env().map_err(|error| error.to_string())?;
     let mut client = match Client::connect(&home) {
@@ -94,14 +94,14 @@ fn connect(deadline: Instant) -> Result<Client, String> {
     Ok(client)
 }
 
-/// Whether connections are forbidden by a filter of system calls: files and other users give other errors.
+/// Whether connections are forbidden by a system call filter: files and other users give other errors.
 pub(crate) fn is_forbidden() -> bool {
     let home = Home::from_env().map_err(io::Error::other);
     let error = home.and_then(|home| Client::connect(&home)).err();
     error.and_then(|error| error.raw_os_error()) == Some(EPERM)
 }
 
-/// Lets the main program beside this one start the server: that takes a moment, once.
+/// Lets the main program next to this one start the server: that takes a moment, once.
 fn start(why: &io::Error) -> Result<(), String> {
     if !matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
         return Err(why.to_string());
@@ -111,7 +111,7 @@ fn start(why: &io::Error) -> Result<(), String> {
     let program = if beside.is_file() { beside } else { "comity".into() };
     let started = Command::new(program)
         .arg("up")
-        // Who asks is for the server to say, once it runs.
+        // The server decides who asks, once it runs.
         .env_remove("COMITY_TOKEN")
         .stdin(Stdio::null())
         .stdout(Stdio::null())

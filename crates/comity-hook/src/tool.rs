@@ -1,4 +1,4 @@
-//! Judges one tool call of an agent: the payload goes to the server as it is, and what the server says is printed.
+//! Judges one tool call of an agent: the payload goes to the server as it is, and its answer is printed.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use crate::question::HookQuestion;
 use crate::server::{HookClient, quoted};
 use crate::{BLOCKED, failing, say};
 
-/// Bytes of a payload; a whole file that is written is in it.
+/// Bytes of a payload, which includes whole files that are written.
 const PAYLOAD_BYTES_MAX: u64 = 15 * 1024 * 1024;
 
 pub(crate) fn judge(client: Option<&str>) -> ExitCode {
@@ -57,7 +57,7 @@ fn verdict(client: Option<&str>) -> Result<ExitCode, String> {
     let print = |to: &mut dyn Write, text: String| to.write_all(text.as_bytes()).and_then(|()| to.flush());
     let printed = print(&mut std::io::stdout(), text("stdout"));
     if let Some(proof) = said["proof"].as_str() {
-        // There is mail in it. If this gets lost the mail is offered again, and says so.
+        // It contains mail. If this gets lost the mail is offered again, marked as such.
         let told = format!("{{\"proof\":{},\"returned\":{}}}", quoted(proof)?, printed.is_err());
         let _ = server.ask(HookQuestion::MailArrived, told);
     }

@@ -1,4 +1,5 @@
-//! Wakes an idle agent: its program runs this in the background, and begins a turn when it ends with what it has found.
+//! Wakes an idle agent: its program runs this in the background, and begins a turn when it exits with what it has
+//! found.
 
 use std::io::{Read, Write};
 use std::os::unix::process::parent_id;
@@ -17,16 +18,17 @@ const WAIT: Duration = Duration::from_secs(300);
 /// How much longer its answer may take.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
-/// The program that is woken by a message in the queue of its session.
+/// The program that is woken by a message in its session's queue.
 const CODEX: &str = "codex";
-/// What is put there, as if its user had typed it. What came is nothing that its user has said: its hook shows that beside it.
+/// What is put there, as if its user had typed it. The mail is not something that its user said: its hook shows that
+/// separately.
 const QUEUED: &str =
     "Comity: something has come for you. It is shown with this message; if it is not: comity next";
 
 /// Waits until something comes; nothing is ever wrong with an agent that nobody wakes.
 pub(crate) fn for_mail(client: &str) -> ExitCode {
     let mut payload = Vec::new();
-    // A program without a user at it waits for its hooks before it ends itself; Codex does not wait for this one.
+    // A program without a user waits for its hooks before it exits; Codex does not wait for this one.
     if client != CODEX && !std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|how| how == "cli") {
         return ExitCode::SUCCESS;
     }
@@ -46,13 +48,13 @@ pub(crate) fn for_mail(client: &str) -> ExitCode {
 /// How a program is woken.
 #[derive(Clone, Copy)]
 enum Wakes<'a> {
-    /// It reads what stands there when its hook ends.
+    /// It reads standard error when its hook exits.
     StandardError,
-    /// It begins a turn by what is in the queue of this session.
+    /// It begins a turn with what is in this session's queue.
     Queue(&'a str),
 }
 
-/// Has Codex begin a turn. Its own program is asked: it knows where its queue is.
+/// Makes Codex begin a turn. Its own program is asked: it knows where its queue is.
 fn queue(session: &str) -> Result<(), String> {
     let parent = std::fs::read_link(format!("/proc/{}/exe", parent_id())).ok();
     let program = parent.filter(|program| program.file_name().is_some_and(|name| name == CODEX));
@@ -66,7 +68,7 @@ fn queue(session: &str) -> Result<(), String> {
 enum Awaited {
     /// It is on standard error, where the program reads it.
     Mail,
-    /// Somebody else waits now, or nobody has to, or it was told otherwise.
+    /// Somebody else waits now, or nobody has to, or the agent was told otherwise.
     Nothing,
 }
 
@@ -95,7 +97,7 @@ fn wait(way: Wakes<'_>) -> Result<Awaited, String> {
                     return Ok(Awaited::Mail);
                 }
                 Wakes::Queue(session) => {
-                    // The turn that begins is given it by its own hook.
+                    // The next turn's own hook delivers it.
                     let returned = format!("{{\"proof\":{proof},\"returned\":true}}");
                     let _ = server.ask(HookQuestion::MailArrived, returned);
                     queue(session)?;

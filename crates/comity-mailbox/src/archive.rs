@@ -1,4 +1,4 @@
-//! Where delivered mail goes: a file of lines that is only ever added to, and a new one when it is full.
+//! Where delivered mail goes: an append-only file of lines, and a new one when it is full.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::message::{Message, MessageId};
 use crate::step::WriteStep;
 use crate::visit::Visit;
 
-/// Bytes of an archive that are read: one that was not quite full, and a whole box that was added to it.
+/// Bytes of an archive that are read: one that was not quite full, and a whole box that was appended to it.
 const READ_BYTES_MAX: usize = ARCHIVE_BYTES_MAX + FILE_BYTES_MAX;
 
 #[derive(Deserialize)]
@@ -25,7 +25,7 @@ struct ArchiveLine {
     text: String,
 }
 
-/// Adds messages, and waits until they are on the disk. What was added before a crash is not added again.
+/// Appends messages, and waits until they are on the disk. What was appended before a crash is not appended again.
 pub(crate) fn append(visit: &Visit<'_>, messages: &[Message]) -> Result<Vec<Damage>, MailboxError> {
     let (place, name) = (&visit.place, visit.files.archive());
     let mut damage = Vec::new();
@@ -77,7 +77,7 @@ fn open(place: &MailboxDir, name: &str, damage: &mut Vec<Damage>) -> Result<File
     }
 }
 
-/// What the archive has of these messages already.
+/// Which of these messages the archive has already.
 fn lines_of(archive: &[u8], messages: &[Message]) -> BTreeMap<MessageId, String> {
     let wanted: BTreeSet<&MessageId> = messages.iter().map(|message| &message.id).collect();
     let lines = archive.split(|byte| *byte == b'\n');
@@ -85,7 +85,7 @@ fn lines_of(archive: &[u8], messages: &[Message]) -> BTreeMap<MessageId, String>
     lines.filter(|line| wanted.contains(&line.id)).map(|line| (line.id, line.text)).collect()
 }
 
-/// Gives the full archive the next number; only so many are kept.
+/// Renames the full archive to the next number; the oldest are removed.
 fn rotate(place: &MailboxDir, name: &str, prefix: &str) -> Result<(), MailboxError> {
     let number = |name: &String| name.strip_prefix(prefix)?.parse::<u64>().ok();
     let mut full: Vec<(u64, String)> =

@@ -29,13 +29,13 @@ pub struct Mailboxes {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spooled {
     pub id: MessageId,
-    /// Whether it was there already: it was sent twice, and is stored once.
+    /// Whether it was already there: it was sent twice, and is stored once.
     pub is_repeat: bool,
     /// What had to be set aside.
     pub damage: Vec<Damage>,
 }
 
-/// Messages out of a box, in the order in which they were written.
+/// In the order in which they were written.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ReadMessages {
     pub messages: Vec<Message>,
@@ -43,7 +43,7 @@ pub struct ReadMessages {
     pub damage: Vec<Damage>,
 }
 
-/// A box is empty.
+/// A box was emptied.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cleared {
     /// How many messages moved to the archive.
@@ -53,17 +53,17 @@ pub struct Cleared {
 }
 
 impl Mailboxes {
-    /// The boxes below this directory; it is made when the first message is written.
+    /// The boxes below this directory, which is created with the first message.
     pub fn under(root: impl Into<PathBuf>) -> Mailboxes {
         Mailboxes { root: root.into(), patience: LockTimeout::default(), watch: None }
     }
 
-    /// The same, with another patience.
+    /// With another lock timeout.
     pub fn with_patience(self, patience: LockTimeout) -> Mailboxes {
         Mailboxes { patience, ..self }
     }
 
-    /// The same, and every step is told.
+    /// Reports every step.
     pub fn watched(self, watch: impl Fn(WriteStep) + Send + Sync + 'static) -> Mailboxes {
         Mailboxes { watch: Some(Arc::new(watch)), ..self }
     }
@@ -98,7 +98,7 @@ impl Mailboxes {
         Ok(Spooled { id, is_repeat, damage: visit.damage })
     }
 
-    /// Reads what is new in a box, and marks it as read. A box that is not there is empty.
+    /// Reads what is new in a box, and marks it as read. A missing box is empty.
     pub fn read(&self, name: &BoxName) -> Result<ReadMessages, MailboxError> {
         let Some(mut visit) = self.visit(name)? else { return Ok(ReadMessages::default()) };
         let mut messages = Vec::new();
@@ -114,7 +114,7 @@ impl Mailboxes {
         Ok(ReadMessages { messages, damage: visit.damage })
     }
 
-    /// Moves all that is in a box to its archive. A box that is not there stays so.
+    /// Moves everything in a box to its archive. A missing box stays missing.
     pub fn clear(&self, name: &BoxName) -> Result<Cleared, MailboxError> {
         let Some(mut visit) = self.visit(name)? else { return Ok(Cleared::default()) };
         let archived = visit.archive(|_| true)?;
@@ -122,7 +122,7 @@ impl Mailboxes {
         Ok(Cleared { archived, damage: visit.damage })
     }
 
-    /// Locks and reads a box, if it is there.
+    /// Locks and reads a box, if it exists.
     pub(crate) fn visit(&self, name: &BoxName) -> Result<Option<Visit<'_>>, MailboxError> {
         let Some(place) = MailboxDir::open(&self.root, name.team())? else { return Ok(None) };
         let files = Files::of(name);

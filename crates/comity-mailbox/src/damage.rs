@@ -1,13 +1,12 @@
-//! What was found in the place of a box, or in it, that is no mail.
+//! What was found in a box, or in place of one, that is not mail.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Something that was set aside so that the box can go on. Nothing of it is lost.
+/// Something that was set aside so that the box can be used. Nothing of it is lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
     pub set_aside: PathBuf,
-    /// What is wrong with it.
     pub problem: DamageKind,
     /// Messages in it that could be read; they are still in the box.
     pub salvaged: usize,
@@ -16,13 +15,13 @@ pub struct Damage {
 /// What is wrong with a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DamageKind {
-    /// It is no array of JSON values, or only the beginning of one.
+    /// It is not an array of JSON values, or only the beginning of one.
     Torn,
-    /// It is an array, but not all in it are messages.
+    /// It is an array, but not all of it are messages.
     BadEntries,
     /// It is larger than a box may be.
     TooLarge,
-    /// It is no file: a directory, a symlink, a pipe.
+    /// It is not a file: a directory, a symlink, a pipe.
     NoFile,
 }
 

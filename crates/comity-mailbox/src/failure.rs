@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::message::MessageId;
 
-/// Why something was not done. The box is as it was; only if the disk failed at the very end, it may be done.
+/// Why something was not done. The box is unchanged; only if the disk failed at the very end, it may be done.
 #[derive(Debug)]
 pub enum MailboxError {
-    /// A name that cannot be the name of a file.
+    /// A name that cannot be a file name.
     BadName {
         name: String,
-        /// What is wrong with it.
         problem: &'static str,
     },
     /// An id that cannot be used.
@@ -21,23 +20,21 @@ pub enum MailboxError {
     TooLong {
         what: &'static str,
         bytes: usize,
-        /// How long it may be.
         bytes_max: usize,
     },
-    /// The box takes no more until its owner reads.
+    /// The box is full until its owner reads.
     Full {
-        /// Messages that nobody has read.
         unread: usize,
     },
-    /// Another message of the same box has this id.
+    /// Another message in the same box has this id.
     IdTaken(MessageId),
-    /// Somebody else has the box, and keeps it.
+    /// Somebody else keeps the box locked.
     Busy {
-        /// The process that has it, if it left its number.
+        /// The process that has it, if it left its pid.
         holder: Option<u32>,
         tries: u32,
     },
-    /// Something inside of the root is no directory of its own: a symlink, a file.
+    /// Something inside of the root is not a real directory: a symlink, a file.
     BadPlace(PathBuf),
     Disk {
         path: PathBuf,
@@ -46,7 +43,6 @@ pub enum MailboxError {
 }
 
 impl MailboxError {
-    /// Says that the file system failed at a path.
     pub(crate) fn disk<E: Into<io::Error>>(path: &Path) -> impl FnOnce(E) -> MailboxError {
         move |error| MailboxError::Disk { path: path.to_owned(), error: error.into() }
     }

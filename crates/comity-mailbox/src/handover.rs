@@ -1,9 +1,8 @@
-//! Handing what was spooled over to the server, exactly once.
+//! Hands spooled mail over to the server, exactly once.
 //!
-//! `drain` marks messages as taken before it hands them out, so that nobody reads them here any more, and
-//! hands them out again until they are confirmed. The server stores each with its id as the key by which a
-//! second copy is known, and then confirms. Whoever dies at whatever moment: what was not confirmed comes
-//! again, and what was stored is known.
+//! `drain` marks messages as taken before it hands them out, so that nobody reads them here any more, and hands them
+//! out again until they are confirmed. The server stores each with its id as the key that identifies a copy, and then
+//! confirms. Whoever dies at any moment: what was not confirmed comes again, and what was stored is recognized.
 
 use std::collections::BTreeSet;
 
@@ -13,18 +12,17 @@ use crate::failure::MailboxError;
 use crate::message::MessageId;
 use crate::name::BoxName;
 
-/// Delivered mail has moved to the archive.
+/// Delivered mail was moved to the archive.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Confirmed {
-    /// How many messages have moved.
     pub archived: usize,
     /// What had to be set aside.
     pub damage: Vec<Damage>,
 }
 
 impl Mailboxes {
-    /// Hands out every message that its owner has not read here, and that is not `seen` already. Those that
-    /// are seen, and those that were read, move to the archive. The box is locked while `seen` is asked.
+    /// Hands out every message that its owner has not read here, and that is not yet `seen`. Seen and read ones move
+    /// to the archive. The box is locked while `seen` is called.
     pub fn drain(
         &self,
         name: &BoxName,
@@ -43,7 +41,7 @@ impl Mailboxes {
         })
     }
 
-    /// Moves messages that are stored elsewhere now to the archive. Ids that are not there are no error.
+    /// Moves messages that are now stored elsewhere to the archive. Unknown ids are no error.
     pub fn confirm(&self, name: &BoxName, stored: &BTreeSet<MessageId>) -> Result<Confirmed, MailboxError> {
         let Some(mut visit) = self.visit(name)? else { return Ok(Confirmed::default()) };
         let archived = visit.archive(|message| stored.contains(&message.id))?;

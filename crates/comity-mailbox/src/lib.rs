@@ -1,8 +1,8 @@
-//! The file mailbox: mail between agents that needs no server, and its handing over to one.
+//! The file mailbox: mail between agents that needs no server, and its handover to one.
 //!
-//! A box is the file `teams/{team}/inboxes/{agent}.json`, an array of messages. Whoever changes it holds its
-//! lock, which the kernel frees when the holder dies, and replaces the file as a whole. What is in a box is
-//! not believed: whatever cannot be read is set aside, and the box goes on without it.
+//! A box is the file `teams/{team}/inboxes/{agent}.json`, an array of messages. Whoever changes it holds its lock,
+//! which the kernel releases when the holder dies, and replaces the file as a whole. The contents of a box are not
+//! trusted: whatever cannot be read is set aside, and the box goes on without it.
 
 mod archive;
 mod boxes;

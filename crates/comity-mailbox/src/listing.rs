@@ -12,28 +12,28 @@ use crate::name::{BoxName, SET_ASIDE};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listing {
     pub boxes: Vec<Listed>,
-    /// Teams that are no directories of their own, such as symlinks; they are not entered.
+    /// Teams that are not real directories, such as symlinks; they are not entered.
     pub refused: Vec<PathBuf>,
     /// Whether there are more than were listed.
     pub is_cut: bool,
 }
 
-/// A box.
+/// A box in the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listed {
     pub name: BoxName,
-    /// What was found in its place, or in it, and is kept for somebody to look at.
+    /// What was set aside, for somebody to look at.
     pub set_aside: Vec<PathBuf>,
 }
 
 impl Mailboxes {
-    /// Lists the boxes. What has no good name is none.
+    /// Lists the boxes, without those whose name is invalid.
     pub fn boxes(&self) -> Result<Listing, MailboxError> {
         let mut listing = Listing::default();
         let Some(root) = MailboxDir::root(&self.root)? else { return Ok(listing) };
         let Some(teams) = root.below("teams")? else { return Ok(listing) };
         for team in teams.names()? {
-            // A name is tried before it is used; that it is no agent's does not matter here.
+            // Checks the team's name; any agent's name will do for that.
             if BoxName::new(&team, "any").is_err() {
                 continue;
             }
@@ -68,7 +68,7 @@ impl Listing {
     }
 }
 
-/// Whether the file was set aside out of the place of a box, or of another file of that box.
+/// Whether the file was set aside for a box, or for another file of that box.
 fn is_set_aside(mail: &str, name: &str) -> bool {
     let Some(rest) = name.strip_prefix(mail) else { return false };
     let kinds = ["", ".lock", ".tmp", ".archive"];

@@ -1,8 +1,7 @@
 //! The lock of a box: the kernel's own lock on a file that is never removed.
 //!
-//! The kernel frees it with the last breath of its holder, so there is no stale lock to find and to break,
-//! and no two who break it at once. What is written in the file is for those who wait: who has the lock, and
-//! that it goes on.
+//! The kernel releases it when its holder dies, so there is no stale lock to find and break. The note in the file is
+//! for those who wait: who has the lock, and that it makes progress.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -18,19 +17,19 @@ use serde::Deserialize;
 use crate::failure::MailboxError;
 use crate::mailbox_dir::{FileEntry, MailboxDir, is_file};
 
-/// Bytes of the note in a lock file; it has always as many.
+/// The size of the note in a lock file.
 const NOTE_BYTES: usize = 96;
-/// Tries in all, also if the lock goes from hand to hand; at the longest pause that is four minutes.
+/// Tries in all, even if the lock goes from hand to hand; at the longest pause that is four minutes.
 const TRIES_IN_ALL_MAX: u32 = 2_400;
-/// How often the lock file is opened anew because somebody took it away.
+/// How often the lock file is opened again because somebody removed it.
 const OPENS_MAX: u32 = 10;
 
-/// How long a box that somebody else has is waited for.
+/// How long to wait for a box that somebody else has locked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LockTimeout {
-    /// Tries during which the holder of the lock gets nowhere; while others come and go they are not counted.
+    /// Tries during which the holder makes no progress; while others come and go they are not counted.
     pub tries: u32,
-    /// The pause after the first try; each is twice as long as the one before.
+    /// The pause after the first try; doubled each time.
     pub pause_min: Duration,
     pub pause_max: Duration,
 }
@@ -78,7 +77,7 @@ impl BoxLock {
         Err(MailboxError::Busy { holder: None, tries: OPENS_MAX })
     }
 
-    /// Lets those who wait see that it goes on.
+    /// Shows those who wait that there is progress.
     pub(crate) fn moves_on(&self, step: usize) {
         let pid = std::process::id();
         let note = format!(r#"{{"pid":{pid},"turn":"{:016x}","step":{step}}}"#, self.turn);
@@ -94,7 +93,6 @@ impl Drop for BoxLock {
     }
 }
 
-/// Why a lock was not had.
 enum NotLocked {
     Busy { holder: Option<u32>, tries: u32 },
     Failed(Errno),
@@ -109,7 +107,7 @@ impl NotLocked {
     }
 }
 
-/// Tries until the lock is there, or the patience at its end.
+/// Retries until the lock is there, or the timeout.
 fn wait(file: impl AsFd, patience: LockTimeout, look: impl Fn() -> Vec<u8>) -> Result<(), NotLocked> {
     let (mut pause, mut in_vain, mut seen) = (patience.pause_min, 0, Vec::new());
     for tries in 1..=TRIES_IN_ALL_MAX {
@@ -130,10 +128,10 @@ fn wait(file: impl AsFd, patience: LockTimeout, look: impl Fn() -> Vec<u8>) -> R
     Err(NotLocked::Busy { holder: holder(&seen), tries: TRIES_IN_ALL_MAX })
 }
 
-/// Moves what is no file out of the way of the lock file.
+/// Moves what is not a file out of the lock file's way.
 ///
-/// Those who do so take turns, by a lock on the directory: so what one of them finds is what it moves, and
-/// never a lock file that another one has just put there.
+/// Those who do so take turns, by a lock on the directory: so each moves what it has found, and never a lock file
+/// that another one has just put there.
 fn clear_way(place: &MailboxDir, name: &str, patience: LockTimeout) -> Result<(), MailboxError> {
     wait(&place.dir, patience, Vec::new).map_err(|not| not.at(place, name))?;
     let cleared = match place.look(name) {
@@ -162,7 +160,7 @@ fn jittered(pause: Duration) -> Duration {
     half + Duration::from_micros(random() % spread)
 }
 
-/// A number that differs between threads, processes and calls; no secret.
+/// Differs between threads, processes and calls; not a secret.
 fn random() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }

@@ -12,35 +12,32 @@ use rustix::io::Errno;
 use crate::failure::MailboxError;
 use crate::name::SET_ASIDE;
 
-/// What only the owner may open, list or search.
 const DIR_MODE: Mode = Mode::RWXU;
-/// What only the owner may read and write.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 const DIR_FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Neither a symlink nor a pipe in a file's place leads us astray.
+/// Neither a symlink nor a pipe in a file's place misleads us.
 const FILE_FLAGS: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Names that are tried for what is set aside; all but the first are free unless somebody foresaw them.
 const ASIDE_NAMES_MAX: u32 = 1_000;
 
-/// A directory inside of the root.
 pub(crate) struct MailboxDir {
     pub(crate) dir: OwnedFd,
     path: PathBuf,
 }
 
-/// What is at the place of a file.
+/// What is in the place of a file.
 pub(crate) enum FileEntry {
     Nothing,
     File(File),
-    /// Something else: a directory, a symlink, a pipe, a socket, a device.
+    /// A directory, a symlink, a pipe, a socket, a device.
     Other,
 }
 
 impl MailboxDir {
-    /// Opens the directory of a team's boxes, if it is there.
+    /// `None` if it does not exist.
     pub(crate) fn open(root: &Path, team: &str) -> Result<Option<MailboxDir>, MailboxError> {
         let Some(mut place) = MailboxDir::root(root)? else { return Ok(None) };
         for name in ["teams", team, "inboxes"] {
@@ -50,7 +47,7 @@ impl MailboxDir {
         Ok(Some(place))
     }
 
-    /// Opens the directory of a team's boxes, and makes it if need be.
+    /// Created if missing.
     pub(crate) fn make(root: &Path, team: &str) -> Result<MailboxDir, MailboxError> {
         if let Some(place) = MailboxDir::open(root, team)? {
             return Ok(place);
@@ -83,7 +80,7 @@ impl MailboxDir {
         }
     }
 
-    /// Opens a directory in this one, if it is there.
+    /// Opens a subdirectory, if it exists.
     pub(crate) fn below(&self, name: &str) -> Result<Option<MailboxDir>, MailboxError> {
         match rustix::fs::openat(&self.dir, name, DIR_FLAGS, Mode::empty()) {
             Ok(dir) => Ok(Some(MailboxDir { dir, path: self.path(name) })),
@@ -98,7 +95,6 @@ impl MailboxDir {
         self.path.join(name)
     }
 
-    /// Says that the file system failed at a file.
     pub(crate) fn failed<'a, E: Into<io::Error>>(
         &'a self,
         name: &'a str,
@@ -106,7 +102,7 @@ impl MailboxDir {
         move |error| MailboxError::Disk { path: self.path(name), error: error.into() }
     }
 
-    /// Looks at what a name stands for, without following it.
+    /// The status of an entry, without following it.
     pub(crate) fn look(&self, name: &str) -> Result<Option<Stat>, MailboxError> {
         match rustix::fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -115,7 +111,7 @@ impl MailboxDir {
         }
     }
 
-    /// Opens a file, if there is one.
+    /// Opens a file, if it exists.
     pub(crate) fn find(&self, name: &str, access: OFlags) -> Result<FileEntry, MailboxError> {
         match rustix::fs::openat(&self.dir, name, FILE_FLAGS | access, FILE_MODE) {
             Ok(file) => {
@@ -125,7 +121,7 @@ impl MailboxDir {
             }
             Err(Errno::NOENT) => Ok(FileEntry::Nothing),
             Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO | Errno::NODEV) => Ok(FileEntry::Other),
-            // Such as a symlink where the platform has another word for it, or a device that is not allowed.
+            // Such as a symlink where the platform has another error for it, or a device that is not allowed.
             Err(error) => match self.look(name)? {
                 Some(stat) if !is_file(&stat) => Ok(FileEntry::Other),
                 Some(_) | None => Err(self.failed(name)(error)),
@@ -133,7 +129,7 @@ impl MailboxDir {
         }
     }
 
-    /// Makes an empty file with this content, unless something is there.
+    /// Creates a file with this content, unless something is there.
     pub(crate) fn create(&self, name: &str, content: &[u8]) -> Result<(), MailboxError> {
         let flags = FILE_FLAGS | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         match rustix::fs::openat(&self.dir, name, flags, FILE_MODE) {
@@ -143,7 +139,7 @@ impl MailboxDir {
         }
     }
 
-    /// Makes a file that only we have; what has its name is removed, or set aside if it is no file.
+    /// Creates a file that only we have; what has its name is removed, or set aside if it is not a file.
     pub(crate) fn remake(&self, name: &str) -> Result<File, MailboxError> {
         match self.look(name)? {
             Some(stat) if is_file(&stat) => self.remove(name)?,
@@ -166,7 +162,7 @@ impl MailboxDir {
         rustix::fs::renameat(&self.dir, from, &self.dir, to).map_err(self.failed(to))
     }
 
-    /// The names of what is in it, sorted; those that are no text are none of ours.
+    /// The sorted names of its entries; names that are not text are not ours.
     pub(crate) fn names(&self) -> Result<Vec<String>, MailboxError> {
         let list = || -> Result<Vec<String>, Errno> {
             let mut names = Vec::new();
@@ -179,12 +175,12 @@ impl MailboxDir {
         list().map_err(MailboxError::disk(&self.path))
     }
 
-    /// Sees to it that what was made, renamed and removed here survives a power cut.
+    /// Makes what was created, renamed and removed here survive a power cut.
     pub(crate) fn sync(&self) -> Result<(), MailboxError> {
         rustix::fs::fsync(&self.dir).map_err(MailboxError::disk(&self.path))
     }
 
-    /// Gives a file a second name; it is the same one if this is done again before the file is replaced.
+    /// Gives a file a second name; the same one if this is repeated before the file is replaced.
     pub(crate) fn link_aside(&self, name: &str) -> Result<PathBuf, MailboxError> {
         let (stat, aside) = self.aside(name)?;
         if self.look(&aside)?.is_some_and(|there| is_same(&there, &stat)) {
@@ -192,7 +188,7 @@ impl MailboxDir {
         }
         match rustix::fs::linkat(&self.dir, name, &self.dir, &aside, AtFlags::empty()) {
             Ok(()) => self.sync()?,
-            // A file system without links: for a moment only the set-aside file will be there.
+            // A file system without links: for a moment only the set-aside file will exist.
             Err(_) => return self.move_aside(name),
         }
         Ok(self.path(&aside))
@@ -206,7 +202,7 @@ impl MailboxDir {
         Ok(self.path(&aside))
     }
 
-    /// The name under which something is set aside: a free one, or that which the same file has already.
+    /// The name to set something aside under: a free one, or the one that the same file already has.
     fn aside(&self, name: &str) -> Result<(Stat, String), MailboxError> {
         let stat = self.look(name)?.ok_or_else(|| self.failed(name)(Errno::NOENT))?;
         let unique = format!("{:x}-{:x}-{:x}", stat.st_ino, stat.st_mtime, stat.st_mtime_nsec);

@@ -1,4 +1,4 @@
-//! A message, as it is in a box.
+//! A message in a box.
 
 use std::fmt;
 use std::fs::File;
@@ -11,27 +11,27 @@ use crate::failure::MailboxError;
 use crate::limits::{ENTRY_BYTES_MAX, ID_BYTES_MAX, SUMMARY_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::name::check_name;
 
-/// The id of a message; whoever stores a message uses it as the key by which a second copy is known.
+/// Whoever stores a message uses its id as the key that identifies a copy.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct MessageId(Box<str>);
 
-/// What a message has in a box. Fields that others have added stay.
+/// The fields of a message in a box. Fields that others have added stay.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Message {
-    /// The id; a message of others that has none gets one.
+    /// A message without one, written by others, gets one.
     #[serde(default = "MessageId::missing", skip_serializing_if = "MessageId::is_missing")]
     pub id: MessageId,
-    /// Who says to have sent it. Nothing proves it: whoever can write to the box can write anything.
+    /// The claimed sender. Nothing proves it: whoever can write to the box can write anything.
     pub from: String,
     pub text: String,
-    /// A few words on what it says.
+    /// A short summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// When it was written, by the clock of its writer.
+    /// When it was written, by its writer's clock.
     #[serde(default)]
     pub timestamp: String,
-    /// Whether the owner of the box has read it here.
+    /// Whether the box's owner has read it here.
     #[serde(default)]
     pub read: bool,
     /// Whether it was handed over to the server, which may not have confirmed it yet.
@@ -41,14 +41,14 @@ pub struct Message {
     pub more: Map<String, Value>,
 }
 
-/// A message that is to be written: always text.
+/// A message to be written: always text.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageDraft<'a> {
     pub from: &'a str,
     pub text: &'a str,
-    /// A few words on what it says.
+    /// A short summary.
     pub summary: Option<&'a str>,
-    /// The id, for one who may have to try again: the same message is stored once.
+    /// For a sender that may have to retry: the same message is stored once.
     pub id: Option<&'a MessageId>,
 }
 
@@ -64,20 +64,19 @@ pub enum MessageContent<'a> {
 }
 
 impl MessageId {
-    /// Makes an id, unless the text is empty, too long, or has control characters.
+    /// `None` if the text is empty, too long, or has control characters.
     pub fn new(text: &str) -> Option<MessageId> {
         let is_good = !text.is_empty() && text.len() <= ID_BYTES_MAX && !text.contains(char::is_control);
         is_good.then(|| MessageId(text.into()))
     }
 
-    /// An id that nobody else has.
+    /// A unique id.
     pub(crate) fn fresh() -> io::Result<MessageId> {
         let mut bits = [0_u8; 16];
         File::open("/dev/urandom")?.read_exact(&mut bits)?;
         Ok(MessageId(format!("mail_{:032x}", u128::from_be_bytes(bits)).into()))
     }
 
-    /// The id's text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -92,8 +91,7 @@ impl MessageId {
 }
 
 impl Message {
-    /// What the message is. Text that spells out a typed message is text, and so is what cannot be
-    /// understood.
+    /// What the message is. Text that spells out a typed message is text, and so is what cannot be parsed.
     pub fn content(&self) -> MessageContent<'_> {
         let text = MessageContent::Text(&self.text);
         let Some(kind) = self.more.get("kind").and_then(Value::as_str) else { return text };
@@ -103,7 +101,7 @@ impl Message {
         }
     }
 
-    /// Reads an entry of a box; nothing if it is no message, or too long.
+    /// Parses an entry of a box; `None` if it is not a message, or too long.
     pub(crate) fn read(entry: &str) -> Option<Message> {
         if entry.len() > ENTRY_BYTES_MAX {
             return None;
@@ -126,7 +124,7 @@ impl Message {
     }
 
     pub(crate) fn encoded(&self) -> String {
-        // Strings, booleans and JSON values can always be written.
+        // Strings, booleans and JSON values can always be serialized.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! Whose box it is: names that are safe as names of files.
+//! Names of boxes, which are safe as file names.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct BoxName {
 }
 
 impl BoxName {
-    /// Makes the name of a box, unless a part of it could lead elsewhere.
+    /// Refuses names that could lead elsewhere.
     pub fn new(team: &str, agent: &str) -> Result<BoxName, MailboxError> {
         check_name(team)?;
         check_name(agent)?;
@@ -36,7 +36,7 @@ impl fmt::Display for BoxName {
     }
 }
 
-/// Checks a name of a team, an agent or a sender. One that begins with a dot is hidden, or leads upwards.
+/// Checks the name of a team, an agent or a sender. One that begins with a dot is hidden, or leads upwards.
 pub(crate) fn check_name(name: &str) -> Result<(), MailboxError> {
     let problem = if name.is_empty() {
         "it is empty"
@@ -54,7 +54,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), MailboxError> {
     Err(MailboxError::BadName { name: name.chars().take(NAME_BYTES_MAX).collect(), problem })
 }
 
-/// The files of one box. None but the box itself ends in `.json`, so no agent's name leads to another's file.
+/// The files of one box. Only the box itself ends in `.json`, so no agent's name leads to another's file.
 #[derive(Clone)]
 pub(crate) struct Files {
     pub(crate) mail: String,
@@ -77,11 +77,11 @@ impl Files {
         format!("{}.archive", self.mail)
     }
 
-    /// What all names of full archives begin with.
+    /// Prefix of all full archives.
     pub(crate) fn full_archive(&self) -> String {
         format!("{}.archive-", self.mail)
     }
 }
 
-/// What stands between a file's name and what makes the name of its set-aside version unique.
+/// Between a file's name and the unique part of its set-aside version.
 pub(crate) const SET_ASIDE: &str = ".damaged-";

@@ -16,7 +16,7 @@ pub(crate) struct BoxContents {
     pub(crate) problem: Option<DamageKind>,
 }
 
-/// Reads the bytes of a box. A file that was made but not yet written is an empty box.
+/// Parses a box. A file that was created but not yet written is an empty box.
 pub(crate) fn read(bytes: &[u8]) -> BoxContents {
     if bytes.is_empty() {
         return BoxContents::default();
@@ -29,8 +29,8 @@ pub(crate) fn read(bytes: &[u8]) -> BoxContents {
     }
 }
 
-/// Reads entry after entry. Where one cannot be read it goes on at the next line that begins an object: a
-/// string has no line ends, so what is found there is an entry, and not the words of one.
+/// Parses entry by entry. If one cannot be parsed it continues at the next line that begins an object: a string has
+/// no line ends, so what is found there is an entry, and not text within one.
 ///
 /// Linear: a line is looked at again only if an error was found in a later place of it. Not recursive either.
 fn salvage(bytes: &[u8]) -> BoxContents {
@@ -69,20 +69,19 @@ fn is_array(bytes: &[u8]) -> bool {
         && serde_json::from_slice::<Vec<&RawValue>>(bytes).is_ok()
 }
 
-/// The first place from `at` on where the bytes are others.
+/// The first position from `at` on where the bytes do not match.
 fn skip(bytes: &[u8], at: usize, is_skipped: impl Fn(u8) -> bool) -> Option<usize> {
     bytes[at..].iter().position(|byte| !is_skipped(*byte)).map(|found| at + found)
 }
 
-/// Where an error was found; its line is counted from 1.
+/// The position of an error; its line is counted from 1.
 fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     let line = std::iter::once(0).chain(ends).nth(error.line().saturating_sub(1)).unwrap_or(bytes.len());
     (line + error.column()).min(bytes.len())
 }
 
-/// Where the next line begins an object: the line with the error, if the entry began before it, or a later
-/// one.
+/// The next line that begins an object: the line with the error, if the entry began before it, or a later one.
 fn next_object(bytes: &[u8], start: usize, failed_at: usize) -> Option<usize> {
     let line = bytes[..failed_at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut at = line;
@@ -95,7 +94,7 @@ fn next_object(bytes: &[u8], start: usize, failed_at: usize) -> Option<usize> {
     }
 }
 
-/// Sees to it that every message has an id of its own; says whether anything had to be changed.
+/// Gives every message a unique id; returns whether anything had to be changed.
 pub(crate) fn settle_ids(messages: &mut Vec<Message>) -> io::Result<bool> {
     let mut places = BTreeMap::<MessageId, usize>::new();
     let mut settled = Vec::<Message>::with_capacity(messages.len());

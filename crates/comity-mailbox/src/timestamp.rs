@@ -1,4 +1,4 @@
-//! The time of day as text, as mailboxes have it: `2026-11-16T04:20:44.123Z`.
+//! Wall-clock times as text, as mailboxes have them: `2026-11-16T04:20:44.123Z`.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -23,7 +23,7 @@ pub(crate) struct Visit<'a> {
     pub(crate) files: Files,
     pub(crate) messages: Vec<Message>,
     pub(crate) damage: Vec<Damage>,
-    /// Whether the messages differ from what is in the file.
+    /// Whether the messages differ from those in the file.
     pub(crate) is_changed: bool,
     boxes: &'a Mailboxes,
     lock: BoxLock,
@@ -31,7 +31,7 @@ pub(crate) struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    /// Locks a box and reads it. A damaged one is mended at once.
+    /// Locks a box and reads it. A damaged one is repaired at once.
     pub(crate) fn begin(
         boxes: &'a Mailboxes,
         place: MailboxDir,
@@ -45,7 +45,7 @@ impl<'a> Visit<'a> {
         Ok(visit)
     }
 
-    /// Tells those who wait, and those who watch, of a step.
+    /// Reports a step to those who wait, and those who watch.
     pub(crate) fn did(&self, step: WriteStep) {
         self.steps.set(self.steps.get() + 1);
         self.lock.moves_on(self.steps.get());
@@ -81,7 +81,7 @@ impl<'a> Visit<'a> {
         self.store()
     }
 
-    /// Replaces the file, such that it is the old one or the new one whatever happens.
+    /// Replaces the file atomically.
     pub(crate) fn store(&mut self) -> Result<(), MailboxError> {
         self.store_within(usize::MAX)
     }
@@ -94,7 +94,7 @@ impl<'a> Visit<'a> {
         }
         let temporary = self.files.temporary();
         if let Err(failure) = self.replace(&temporary, &bytes) {
-            // It is removed by the next one at the latest.
+            // The next visit removes it at the latest.
             drop(self.place.remove(&temporary));
             return Err(failure);
         }
@@ -160,7 +160,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// One line for each message: so that what is left of a torn file can be told apart.
+/// One line per message, so that the rest of a torn file can be told apart.
 fn encode(messages: &[Message]) -> Vec<u8> {
     if messages.is_empty() {
         return b"[]\n".to_vec();

@@ -12,33 +12,32 @@ use crate::version::Version;
 /// What a message from the client asks of the caller.
 #[derive(Debug)]
 pub enum Step {
-    /// Send this line now; it holds no line break, not even at its end.
+    /// Send this line now; it contains no line break, not even at its end.
     Reply(String),
     /// Run this call, then send what [`McpServer::finish`](crate::McpServer::finish) makes of it.
     Call(Call),
-    /// Give up the call of this id if it still runs, and send no reply to it.
+    /// Give up the call with this id if it still runs, and send no reply to it.
     Cancel(JsonRpcId),
-    /// Nothing is to be done.
     Nothing,
 }
 
-/// One connection, which remembers what its client said in the handshake.
+/// One connection, which remembers its client's handshake.
 #[derive(Debug)]
 pub struct McpConnection {
     server: Arc<McpServer>,
-    /// For requests that do not stand alone.
+    /// For requests that are not self-contained.
     handshake: RequestContext,
 }
 
 impl McpConnection {
-    /// A connection on which nothing was said yet.
+    /// A new connection.
     pub fn new(server: Arc<McpServer>) -> Self {
         // Requests before the handshake are served as if it had happened: some clients are hasty.
         let handshake = RequestContext { version: Version::NEWEST_WITH_HANDSHAKE, client: None };
         McpConnection { server, handshake }
     }
 
-    /// Takes one message: a line with or without its line break, of any bytes.
+    /// Processes one message: a line with or without its line break, of any bytes.
     pub fn receive(&mut self, message: &[u8]) -> Step {
         if message.trim_ascii().is_empty() {
             return Step::Nothing;

@@ -7,19 +7,19 @@ use crate::message::ClientRequest;
 use crate::refusal::{Code, RpcError};
 use crate::version::Version;
 
-/// The method that asks what the server speaks and offers, with no handshake before it.
+/// The method that asks what the server speaks and offers, without a handshake.
 pub(crate) const DISCOVER: &str = "server/discover";
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// How the client names itself; a claim, never to be trusted for a decision.
+/// The client's name for itself; a claim, never to be trusted for a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ClientInfo {
-    /// The program, such as `claude-code`.
+    /// Such as `claude-code`.
     pub name: String,
-    /// Its version; empty when it gave none.
+    /// Empty if it gave none.
     #[serde(default)]
     pub version: String,
     pub title: Option<String>,
@@ -51,7 +51,7 @@ pub(crate) fn named_version(request: &ClientRequest) -> Option<&str> {
     meta(request)?.get(META_VERSION)?.as_str()
 }
 
-/// The context of a request that stands alone, or `None` for one that leans on a handshake.
+/// The context of a self-contained request, or `None` for one that relies on a handshake.
 pub(crate) fn stand_alone(request: &ClientRequest) -> Result<Option<RequestContext>, RpcError> {
     let meta = meta(request);
     let leans = !meta.is_some_and(|meta| meta.contains_key(META_VERSION));
@@ -72,7 +72,7 @@ pub(crate) fn stand_alone(request: &ClientRequest) -> Result<Option<RequestConte
     Ok(Some(RequestContext { version, client }))
 }
 
-/// The refusal of a request that should stand alone and names no version.
+/// The refusal of a request that should be self-contained and names no version.
 pub(crate) fn missing_version() -> RpcError {
     missing(META_VERSION, "a string")
 }

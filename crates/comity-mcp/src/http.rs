@@ -1,7 +1,7 @@
-//! The streamable HTTP transport, one POST at a time, with no session and nothing kept in between.
+//! The streamable HTTP transport, one POST at a time, without sessions or other state.
 //!
-//! Left to the caller, since only it knows: who may connect (`Origin`, `Host`, authorisation), and that a
-//! call whose client hung up is to be given up.
+//! Left to the caller, since only it knows: who may connect (`Origin`, `Host`, authorization), and that a call is to
+//! be given up when its client hangs up.
 
 mod headers;
 
@@ -30,7 +30,7 @@ pub struct HttpResponse {
     pub status: u16,
     /// The headers that matter to the protocol; caching and length are the caller's.
     pub headers: Vec<(&'static str, &'static str)>,
-    /// The body, empty for some.
+    /// Empty for some.
     pub body: String,
 }
 
@@ -42,14 +42,14 @@ pub enum HttpStep {
     Call(Call),
 }
 
-/// Takes one HTTP request.
+/// Processes one HTTP request.
 pub fn receive(server: &McpServer, request: &HttpRequest<'_>) -> HttpStep {
     let headers = Headers(request.headers);
     // GET would open a stream and DELETE end a session; there are neither.
     if request.method != "POST" {
         return respond(405, vec![("allow", "POST")], String::new());
     }
-    // Also keeps out forms of foreign web pages, which browsers send without asking.
+    // This also keeps out forms of foreign web pages, which browsers send without asking.
     if !headers.are_json() {
         return respond(415, vec![], String::new());
     }
@@ -67,7 +67,7 @@ pub fn receive(server: &McpServer, request: &HttpRequest<'_>) -> HttpStep {
     }
 }
 
-/// The response to a call that came out.
+/// The response to a finished call.
 pub fn finish(server: &McpServer, ticket: &CallTicket, outcome: &ToolOutcome) -> HttpResponse {
     HttpResponse { status: 200, headers: vec![JSON], body: server.finish(ticket, outcome) }
 }
@@ -92,10 +92,10 @@ fn answer(server: &McpServer, headers: &Headers<'_>, request: ClientRequest) -> 
     }
 }
 
-/// Checks what the headers say against the body, and finds the version to answer in.
+/// Checks the headers against the body, and finds the version to answer in.
 fn admit(headers: &Headers<'_>, request: &ClientRequest) -> Result<RequestContext, RpcError> {
     if request.method == "initialize" {
-        // The version is still to be agreed on, so the header that names one is not looked at.
+        // The version is still to be negotiated, so the header that names one is ignored.
         headers.match_method_if_sent(request)?;
         return Ok(RequestContext { version: Version::NEWEST_WITH_HANDSHAKE, client: None });
     }
@@ -123,7 +123,7 @@ fn refuse_responses(version: Version) -> Result<(), RpcError> {
     Ok(())
 }
 
-/// The response to a message that wants no reply.
+/// The response to a message that needs no reply.
 fn accept(verdict: Result<(), RpcError>) -> HttpStep {
     match verdict {
         Ok(()) => respond(202, vec![], String::new()),

@@ -1,4 +1,4 @@
-//! JSON-RPC messages: what came in, and what goes out as one line.
+//! JSON-RPC messages: what comes in, and what goes out as one line.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::error::Category;
@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::refusal::{Code, RpcError};
 
-/// Longest message that is read; a longer one is refused unread.
+/// A longer message is refused unread.
 pub const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The id of a request: a string or an integer, echoed exactly.
@@ -38,13 +38,13 @@ impl ProgressToken {
     }
 }
 
-/// Writes a progress notification; `step` must grow from one to the next.
+/// A progress notification; `step` must grow from one to the next.
 pub fn progress(token: &ProgressToken, step: u64, message: &str) -> String {
     let params = ProgressParams { progress_token: token, progress: step, message };
     render(&Notification { jsonrpc: "2.0", method: "notifications/progress", params })
 }
 
-/// A message from the client, taken apart but not yet understood.
+/// A message from the client, split but not yet interpreted.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     Request(ClientRequest),
@@ -63,7 +63,7 @@ pub(crate) struct ClientRequest {
     pub(crate) params: Map<String, Value>,
 }
 
-/// A message that could not be taken apart, and its id if that much was readable.
+/// A malformed message, and its id if that was readable.
 #[derive(Debug)]
 pub(crate) struct BadMessage {
     pub(crate) id: Option<JsonRpcId>,
@@ -97,7 +97,7 @@ impl Incoming {
     }
 }
 
-/// The members of a JSON-RPC message, of whatever type they came.
+/// The members of a JSON-RPC message, of whatever types.
 #[derive(Deserialize)]
 struct Envelope {
     #[serde(default, deserialize_with = "present")]
@@ -131,7 +131,7 @@ impl Envelope {
             Some(_) => None,
         };
         match (self.id, id, params) {
-            // Never answered, not even when it makes no sense.
+            // Never answered, even if it makes no sense.
             (None, _, params) => Ok(Incoming::Notification { method, params: params.unwrap_or_default() }),
             (Some(_), Some(id), Some(params)) => Ok(Incoming::Request(ClientRequest { id, method, params })),
             (Some(_), None, _) => invalid("\"id\" must be a string or an integer"),
@@ -147,12 +147,12 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Writes a message as one line, without the line break.
+/// A message as one line, without the line break.
 pub(crate) fn render(message: &impl Serialize) -> String {
     serde_json::to_string(message).expect("messages have string keys and nothing that fails to serialize")
 }
 
-/// Writes the reply to a request that succeeded.
+/// The reply to a request that succeeded.
 pub(crate) fn render_result(id: &JsonRpcId, result: &impl Serialize) -> String {
     render(&ResultReply { jsonrpc: "2.0", id, result })
 }

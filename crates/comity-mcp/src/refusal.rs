@@ -1,11 +1,11 @@
-//! Requests that are refused: JSON-RPC error codes and the sentences that go with them.
+//! Refused requests: JSON-RPC error codes and their sentences.
 
 use serde::Serialize;
 
 use crate::message::{JsonRpcId, render};
 use crate::version::Version;
 
-/// Longest piece of a client's text that a refusal repeats.
+/// The longest piece of a client's text that a refusal repeats.
 const QUOTE_CHARS_MAX: usize = 80;
 
 /// The codes of JSON-RPC, and those that MCP adds since 2026-07-28.
@@ -19,7 +19,7 @@ pub(crate) enum Code {
     UnsupportedVersion = -32022,
 }
 
-/// Why a request gets an error instead of a result.
+/// Why a request gets an error in place of a result.
 #[derive(Debug)]
 pub(crate) struct RpcError {
     pub(crate) code: Code,
@@ -40,7 +40,7 @@ impl RpcError {
         }
     }
 
-    /// The error reply; the id is null when the request was too broken to have one.
+    /// The error reply; the id is null if the request was too broken to have one.
     pub(crate) fn reply(&self, id: Option<&JsonRpcId>) -> String {
         let error = Error { code: self.code as i32, message: &self.message, data: self.data.as_ref() };
         render(&ErrorReply { jsonrpc: "2.0", id, error })
@@ -58,7 +58,7 @@ fn clip(text: &str) -> &str {
     text.char_indices().nth(QUOTE_CHARS_MAX).map_or(text, |(end, _)| &text[..end])
 }
 
-/// What a client needs to try again with another version.
+/// What a client needs to retry with another version.
 #[derive(Debug, Serialize)]
 struct VersionData {
     supported: [Version; Version::SPOKEN.len()],

@@ -10,7 +10,6 @@ pub struct Resource {
     pub name: &'static str,
     pub description: &'static str,
     mime_type: &'static str,
-    /// The tool that answers it.
     #[serde(skip)]
     pub(crate) tool: &'static str,
 }
@@ -27,12 +26,11 @@ impl Resource {
     }
 }
 
-/// Words that a user can send to the model by name.
+/// Text that a user can send to the model by name.
 #[derive(Debug, Clone, Serialize)]
 pub struct Prompt {
     pub name: String,
     pub description: String,
-    /// What the user says then.
     #[serde(skip)]
     pub text: String,
 }

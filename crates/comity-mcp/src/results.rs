@@ -1,4 +1,4 @@
-//! The results of requests as they stand on the wire, in both eras.
+//! The results of requests on the wire, in both eras.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::server::ServerInfo;
 use crate::tool::ToolOutcome;
 use crate::version::Version;
 
-/// How long a client may keep the tool list and the discovery result; an upgrade shows up after this.
+/// How long a client may keep the tool list and the discovery result; an upgrade is noticed after this.
 const CACHE_TTL_MS: u32 = 5 * 60 * 1000;
 
 /// The members that 2026-07-28 adds to every result; empty before it.
@@ -175,10 +175,12 @@ impl Capabilities {
     }
 }
 
-/// What 2026-07-28 adds to a result that may be kept for a while.
+/// A cacheable result, with what 2026-07-28 adds to it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Stamped<'a> {
+pub(crate) struct Cacheable<'a> {
+    #[serde(flatten)]
+    body: ResultBody<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,50 +191,14 @@ struct Stamped<'a> {
     meta: Option<ResultMeta<'a>>,
 }
 
-impl<'a> From<Stamp<'a>> for Stamped<'a> {
-    fn from(stamp: Stamp<'a>) -> Self {
-        Stamped {
-            result_type: stamp.result_type(),
-            ttl_ms: stamp.ttl_ms(),
-            cache_scope: stamp.cache_scope(),
-            meta: stamp.meta(),
-        }
-    }
-}
-
 #[derive(Serialize)]
-pub(crate) struct ResourceList<'a> {
-    resources: &'a [Resource],
-    #[serde(flatten)]
-    stamped: Stamped<'a>,
-}
-
-impl<'a> ResourceList<'a> {
-    pub(crate) fn new(resources: &'a [Resource], stamp: Stamp<'a>) -> Self {
-        ResourceList { resources, stamped: stamp.into() }
-    }
-}
-
-/// There are none; some clients ask all the same.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TemplateList<'a> {
-    resource_templates: [(); 0],
-    #[serde(flatten)]
-    stamped: Stamped<'a>,
-}
-
-impl<'a> TemplateList<'a> {
-    pub(crate) fn new(stamp: Stamp<'a>) -> Self {
-        TemplateList { resource_templates: [], stamped: stamp.into() }
-    }
-}
-
-#[derive(Serialize)]
-pub(crate) struct ResourceRead<'a> {
-    contents: [ResourceContent<'a>; 1],
-    #[serde(flatten)]
-    stamped: Stamped<'a>,
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum ResultBody<'a> {
+    Resources { resources: &'a [Resource] },
+    Templates { resource_templates: [(); 0] },
+    Contents { contents: [ResourceContent<'a>; 1] },
+    Prompts { prompts: &'a [Prompt] },
+    Prompt { description: &'a str, messages: [PromptMessage<'a>; 1] },
 }
 
 #[derive(Serialize)]
@@ -243,46 +209,47 @@ struct ResourceContent<'a> {
     text: &'a str,
 }
 
-impl<'a> ResourceRead<'a> {
-    pub(crate) fn new(uri: &'a str, text: &'a str, stamp: Stamp<'a>) -> Self {
-        // It is out of date at once.
-        let stamped = Stamped { ttl_ms: stamp.ttl_ms().map(|_| 0), ..stamp.into() };
-        ResourceRead { contents: [ResourceContent { uri, mime_type: "text/plain", text }], stamped }
-    }
-}
-
-#[derive(Serialize)]
-pub(crate) struct PromptList<'a> {
-    prompts: &'a [Prompt],
-    #[serde(flatten)]
-    stamped: Stamped<'a>,
-}
-
-impl<'a> PromptList<'a> {
-    pub(crate) fn new(prompts: &'a [Prompt], stamp: Stamp<'a>) -> Self {
-        PromptList { prompts, stamped: stamp.into() }
-    }
-}
-
-#[derive(Serialize)]
-pub(crate) struct PromptGot<'a> {
-    description: &'a str,
-    messages: [PromptMessage<'a>; 1],
-    #[serde(flatten)]
-    stamped: Stamped<'a>,
-}
-
 #[derive(Serialize)]
 struct PromptMessage<'a> {
     role: &'static str,
     content: Content<'a>,
 }
 
-impl<'a> PromptGot<'a> {
-    pub(crate) fn new(prompt: &'a Prompt, stamp: Stamp<'a>) -> Self {
+impl<'a> Cacheable<'a> {
+    fn new(body: ResultBody<'a>, stamp: Stamp<'a>) -> Self {
+        Cacheable {
+            body,
+            result_type: stamp.result_type(),
+            ttl_ms: stamp.ttl_ms(),
+            cache_scope: stamp.cache_scope(),
+            meta: stamp.meta(),
+        }
+    }
+
+    pub(crate) fn resources(resources: &'a [Resource], stamp: Stamp<'a>) -> Self {
+        Cacheable::new(ResultBody::Resources { resources }, stamp)
+    }
+
+    /// There are none; some clients ask all the same.
+    pub(crate) fn templates(stamp: Stamp<'a>) -> Self {
+        Cacheable::new(ResultBody::Templates { resource_templates: [] }, stamp)
+    }
+
+    pub(crate) fn contents(uri: &'a str, text: &'a str, stamp: Stamp<'a>) -> Self {
+        let contents = [ResourceContent { uri, mime_type: "text/plain", text }];
+        // It is out of date at once.
+        let ttl_ms = stamp.ttl_ms().map(|_| 0);
+        Cacheable { ttl_ms, ..Cacheable::new(ResultBody::Contents { contents }, stamp) }
+    }
+
+    pub(crate) fn prompts(prompts: &'a [Prompt], stamp: Stamp<'a>) -> Self {
+        Cacheable::new(ResultBody::Prompts { prompts }, stamp)
+    }
+
+    pub(crate) fn prompt(prompt: &'a Prompt, stamp: Stamp<'a>) -> Self {
         let content = Content::Text { text: &prompt.text };
         let messages = [PromptMessage { role: "user", content }];
-        PromptGot { description: &prompt.description, messages, stamped: stamp.into() }
+        Cacheable::new(ResultBody::Prompt { description: &prompt.description, messages }, stamp)
     }
 }
 

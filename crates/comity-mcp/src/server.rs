@@ -8,14 +8,11 @@ use crate::context::{ClientInfo, DISCOVER, RequestContext};
 use crate::message::{ClientRequest, ProgressToken, render_result};
 use crate::refusal::{Code, RpcError, quote};
 use crate::resource::{Prompt, Resource};
-use crate::results::{
-    CallFinished, Capabilities, Discovered, Initialized, Pong, PromptGot, PromptList, ResourceList,
-    ResourceRead, Stamp, TemplateList, ToolList,
-};
+use crate::results::{Cacheable, CallFinished, Capabilities, Discovered, Initialized, Pong, Stamp, ToolList};
 use crate::tool::{Call, CallTicket, ToolOutcome};
 use crate::version::Version;
 
-/// How the server names itself to clients.
+/// The server's name for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerInfo {
     pub name: String,
@@ -34,7 +31,7 @@ pub struct McpServer {
     unlisted: Vec<String>,
     resources: Vec<Resource>,
     prompts: Vec<Prompt>,
-    /// Written once, so that every listing is the same to the byte and prompt caches hold.
+    /// Serialized once, so that every listing is identical to the byte and prompt caches hold.
     tool_list: Box<RawValue>,
 }
 
@@ -49,10 +46,10 @@ impl McpServer {
     /// A server with this list of [`Tool`](crate::Tool)s, as JSON.
     pub fn new(info: ServerInfo, tool_list: Box<RawValue>) -> serde_json::Result<Self> {
         #[derive(Deserialize)]
-        struct Named {
+        struct ListedTool {
             name: String,
         }
-        let tools: Vec<Named> = serde_json::from_str(tool_list.get())?;
+        let tools: Vec<ListedTool> = serde_json::from_str(tool_list.get())?;
         Ok(McpServer {
             info,
             tool_names: tools.into_iter().map(|tool| tool.name).collect(),
@@ -63,19 +60,19 @@ impl McpServer {
         })
     }
 
-    /// The same server, which lets these tools be called, too.
+    /// Lets these unlisted tools be called, too.
     #[must_use]
     pub fn also_calls(self, unlisted: Vec<String>) -> Self {
         McpServer { unlisted, ..self }
     }
 
-    /// The same server with these resources.
+    /// Adds resources to the server.
     #[must_use]
     pub fn with_resources(self, resources: Vec<Resource>) -> Self {
         McpServer { resources, ..self }
     }
 
-    /// The same server with these prompts.
+    /// Adds prompts to the server.
     #[must_use]
     pub fn with_prompts(self, prompts: Vec<Prompt>) -> Self {
         McpServer { prompts, ..self }
@@ -85,11 +82,11 @@ impl McpServer {
         Capabilities::new(!self.resources.is_empty(), !self.prompts.is_empty())
     }
 
-    /// Writes the reply to a call that came out; a cancelled call gets none.
+    /// The reply to a finished call; a cancelled call gets none.
     pub fn finish(&self, ticket: &CallTicket, outcome: &ToolOutcome) -> String {
         let stamp = Stamp::of(ticket.version, &self.info);
         match ticket.resource {
-            Some(uri) => render_result(&ticket.id, &ResourceRead::new(uri, &outcome.text, stamp)),
+            Some(uri) => render_result(&ticket.id, &Cacheable::contents(uri, &outcome.text, stamp)),
             None => render_result(&ticket.id, &CallFinished::new(outcome, stamp)),
         }
     }
@@ -121,16 +118,16 @@ impl McpServer {
                 Ok(RequestResult::Reply(render_result(id, &list)))
             }
             "resources/list" => {
-                let list = ResourceList::new(&self.resources, Stamp::of(version, &self.info));
+                let list = Cacheable::resources(&self.resources, Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &list)))
             }
             "resources/templates/list" => {
-                let list = TemplateList::new(Stamp::of(version, &self.info));
+                let list = Cacheable::templates(Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &list)))
             }
             "resources/read" => self.read(request, context).map(RequestResult::Call),
             "prompts/list" => {
-                let list = PromptList::new(&self.prompts, Stamp::of(version, &self.info));
+                let list = Cacheable::prompts(&self.prompts, Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &list)))
             }
             "prompts/get" => {
@@ -141,7 +138,7 @@ impl McpServer {
                         format!("there is no prompt {}", quote(name)),
                     ));
                 };
-                let got = PromptGot::new(prompt, Stamp::of(version, &self.info));
+                let got = Cacheable::prompt(prompt, Stamp::of(version, &self.info));
                 Ok(RequestResult::Reply(render_result(id, &got)))
             }
             "tools/call" => self.call(request, context).map(RequestResult::Call),

@@ -1,4 +1,4 @@
-//! Tools: what the server offers, a call of one, and how the call came out.
+//! Tools: what the server offers, calls, and their results.
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -7,28 +7,27 @@ use crate::context::ClientInfo;
 use crate::message::{JsonRpcId, ProgressToken};
 use crate::version::Version;
 
-/// The field of an answer as data that has its words.
+/// The field with the text, in an answer as data.
 pub const WORDS: &str = "text";
 
 /// One tool of the server.
 #[derive(Debug, Clone)]
 pub struct Tool {
-    /// The name by which it is called.
     pub name: String,
     pub title: Option<String>,
-    /// What it does, for the model.
+    /// For the model.
     pub description: String,
     /// The JSON Schema of its arguments: `"type": "object"`, and no `x-mcp-header`, which is not checked.
     pub input_schema: Value,
     /// What calling it can do to the server's state.
     pub effect: ToolEffect,
-    /// The JSON Schema of what comes back as data, if some does.
+    /// The JSON Schema of the data that it returns, if any.
     pub output_schema: Option<Value>,
-    /// Asks Claude to show the tool to the model at once instead of behind a tool search.
+    /// Asks Claude to show the tool to the model at once, without a tool search.
     pub always_load: bool,
 }
 
-/// What a call can do; clients ask people less often before the harmless ones.
+/// What a call can do; clients ask people less often before harmless ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolEffect {
     /// It only looks.
@@ -57,11 +56,10 @@ impl Tool {
 /// A call of a tool, for the caller of this crate to run.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// What the reply has to carry; give it back to [`crate::McpServer::finish`].
+    /// What the reply needs; pass it to [`crate::McpServer::finish`].
     pub ticket: CallTicket,
-    /// The name of the tool, which the server has.
     pub tool: String,
-    /// The arguments, not yet checked against the schema.
+    /// Not yet checked against the schema.
     pub arguments: Map<String, Value>,
     /// Where to send progress, if the client wants any.
     pub progress_token: Option<ProgressToken>,
@@ -71,25 +69,22 @@ pub struct Call {
     pub meta: Map<String, Value>,
 }
 
-/// The claim of a running call on a reply.
+/// What a running call needs for its reply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallTicket {
-    /// The request to reply to.
     pub id: JsonRpcId,
-    /// The version to reply in.
     pub version: Version,
-    /// The resource that is read by this call, if that is what was asked for.
+    /// The resource that is read by this call, if any.
     pub(crate) resource: Option<&'static str>,
 }
 
-/// How a call came out.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutcome {
     /// The full answer: some clients show the model nothing else.
     pub text: String,
-    /// The same answer as data: some clients show the model only this, so it must be full as well.
+    /// The same answer as data: some clients show the model only this, so it must be complete as well.
     pub structured: Option<Value>,
-    /// A picture that belongs to the answer.
     pub image: Option<ImageData>,
     /// Whether the tool refused or failed; the model sees the text either way.
     pub is_error: bool,
@@ -105,17 +100,17 @@ pub struct ImageData {
 }
 
 impl ToolOutcome {
-    /// The answer of a call that worked.
+    /// The result of a successful call.
     pub fn answer(text: impl Into<String>) -> Self {
         ToolOutcome { text: text.into(), structured: None, image: None, is_error: false }
     }
 
-    /// What the model should know of a call that did not work, bad arguments included.
+    /// What the model should know of a failed call, including bad arguments.
     pub fn error(text: impl Into<String>) -> Self {
         ToolOutcome { text: text.into(), structured: None, image: None, is_error: true }
     }
 
-    /// Adds words to the answer: to the data, too, for some clients show the model nothing else.
+    /// Adds text to the answer; to the data, too, since some clients show the model nothing else.
     pub fn add(&mut self, words: &str) {
         self.text.push_str(words);
         if let Some(Value::Object(data)) = &mut self.structured {
@@ -164,7 +159,7 @@ struct Annotations {
 }
 
 impl Annotations {
-    /// What is left out is taken for the worst case, so only the better cases are written: every agent reads them.
+    /// The default is the worst case, so only the better cases are written: every agent reads them.
     fn of(effect: ToolEffect) -> Self {
         Annotations {
             read_only_hint: (effect == ToolEffect::Reads).then_some(true),

@@ -1,8 +1,8 @@
-//! The protocol versions that are spoken, and how one is agreed on.
+//! The supported protocol versions, and their negotiation.
 
 use serde::Serialize;
 
-/// A version of MCP; later ones compare greater.
+/// Later ones compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Version {
     /// The first one in wide use.
@@ -23,7 +23,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// Every version spoken, newest first.
+    /// Newest first.
     pub const SPOKEN: [Version; 5] = [
         Version::V2026_07_28,
         Version::V2025_11_25,
@@ -32,7 +32,7 @@ impl Version {
         Version::V2024_11_05,
     ];
 
-    /// The newest version that `initialize` can agree on.
+    /// The newest version that `initialize` can negotiate.
     pub const NEWEST_WITH_HANDSHAKE: Version = Version::V2025_11_25;
 
     /// The date that names this version on the wire.
@@ -46,17 +46,17 @@ impl Version {
         }
     }
 
-    /// The spoken version of this name.
+    /// The supported version with this name.
     pub fn named(name: &str) -> Option<Version> {
         Version::SPOKEN.into_iter().find(|version| version.name() == name)
     }
 
-    /// Whether requests of this version stand alone, with no handshake before them.
-    pub fn is_stateless(self) -> bool {
+    /// Whether requests of this version are self-contained, without a handshake.
+    pub(crate) fn is_stateless(self) -> bool {
         self >= Version::V2026_07_28
     }
 
-    /// The version to answer `initialize` with: the one asked for, else the newest that has a handshake.
+    /// The version to answer `initialize` with: the requested one, otherwise the newest that has a handshake.
     pub(crate) fn negotiate(asked: Option<&str>) -> Version {
         asked
             .and_then(Version::named)

@@ -1,33 +1,23 @@
 //! Where agents appear when nobody says: decided once, from what surrounded us at the start.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde::{Deserialize, Serialize};
+
+use crate::panes::PanePlace;
 use crate::tmux::TmuxPlace;
 
-/// Where agents appear.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Backend {
-    Tmux {
-        program: PathBuf,
-        place: TmuxPlace,
-    },
-    /// With the program `it2`.
-    Iterm2 {
-        it2: PathBuf,
-    },
-    /// In terminals that nobody sees.
-    Process,
-}
-
 /// What the choice depends on, as it was when the user called: later it may be another one's.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Surroundings {
     /// `TMUX`: the server's socket, its process and the session.
     pub tmux: Option<String>,
     pub tmux_pane: Option<String>,
     pub term_program: Option<String>,
-    pub path: Option<String>,
+    /// The session of iTerm2.
+    pub iterm_session: Option<String>,
 }
 
 impl Surroundings {
@@ -38,36 +28,36 @@ impl Surroundings {
             tmux: variable("TMUX"),
             tmux_pane: variable("TMUX_PANE"),
             term_program: variable("TERM_PROGRAM"),
-            path: variable("PATH"),
+            iterm_session: variable("ITERM_SESSION_ID"),
         }
     }
 
-    fn program(&self, name: &str) -> Option<PathBuf> {
-        let paths = self.path.as_deref()?;
-        std::env::split_paths(paths).map(|directory| directory.join(name)).find(|file| is_executable(file))
-    }
-
-    /// The server and the pane that we were called in.
-    fn leader(&self) -> Option<TmuxPlace> {
+    /// The tmux server and the pane that we were called in.
+    pub fn leader(&self) -> Option<TmuxPlace> {
         let server = self.tmux.as_deref()?.split(',').next().filter(|server| !server.is_empty())?;
         Some(TmuxPlace::Beside { server: server.into(), pane: self.tmux_pane.clone()? })
     }
 }
 
-/// The first that there is: the user's tmux window, tmux at all, iTerm2, terminals that nobody sees.
-pub fn detect(surroundings: &Surroundings, own: TmuxPlace) -> Backend {
-    detect_with(surroundings, own, lists_sessions)
+/// The first that there is: the user's tmux window, tmux at all, iTerm2. None: terminals that nobody sees.
+pub fn detect(surroundings: &Surroundings, path: &OsStr, own: TmuxPlace) -> Option<PanePlace> {
+    if let Some(program) = find("tmux", path) {
+        return Some(PanePlace::Tmux { program, place: surroundings.leader().unwrap_or(own) });
+    }
+    detect_iterm2(surroundings, path)
 }
 
-fn detect_with(surroundings: &Surroundings, own: TmuxPlace, lists_sessions: fn(&Path) -> bool) -> Backend {
-    if let Some(program) = surroundings.program("tmux") {
-        return Backend::Tmux { program, place: surroundings.leader().unwrap_or(own) };
-    }
+/// A session of iTerm2 that can be split.
+pub fn detect_iterm2(surroundings: &Surroundings, path: &OsStr) -> Option<PanePlace> {
+    let leader = surroundings.iterm_session.clone()?;
     let is_iterm2 = surroundings.term_program.as_deref() == Some("iTerm.app");
-    match surroundings.program("it2").filter(|it2| is_iterm2 && lists_sessions(it2)) {
-        Some(it2) => Backend::Iterm2 { it2 },
-        None => Backend::Process,
-    }
+    let it2 = find("it2", path).filter(|it2| is_iterm2 && lists_sessions(it2))?;
+    Some(PanePlace::Iterm2 { it2, leader })
+}
+
+/// A program on a PATH.
+pub fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|directory| directory.join(name)).find(|file| is_executable(file))
 }
 
 /// Installed is not enough: the user has to have allowed iTerm2's API.
@@ -92,45 +82,53 @@ mod tests {
     #[test]
     fn the_order_of_the_choice() {
         let dir = tempfile::tempdir().unwrap();
-        let bin = |programs: &[&str]| {
-            let bin = dir.path().join(programs.concat());
+        // Two of `it2`: its user has allowed iTerm2's API to one of them.
+        let bin = |name: &str, programs: &[(&str, &str)]| {
+            let bin = dir.path().join(name);
             fs::create_dir_all(&bin).unwrap();
-            for program in programs {
-                fs::write(bin.join(program), "").unwrap();
+            for (program, script) in programs {
+                fs::write(bin.join(program), format!("#!/bin/sh\n{script}\n")).unwrap();
                 fs::set_permissions(bin.join(program), fs::Permissions::from_mode(0o755)).unwrap();
             }
-            bin.to_str().unwrap().to_owned()
+            bin
         };
-        let (tmux, it2, both, none) = (bin(&["tmux"]), bin(&["it2"]), bin(&["tmux", "it2"]), bin(&[]));
+        let (works, fails) = (("it2", "[ \"$1 $2\" = 'session list' ]"), ("it2", "exit 3"));
+        let tmux = bin("tmux", &[("tmux", "")]);
+        let (it2, it2_off) = (bin("it2", &[works]), bin("it2-off", &[fails]));
+        let (both, none) = (bin("both", &[("tmux", ""), works]), bin("none", &[]));
         let own = TmuxPlace::Own { socket: "comity".into(), session: "s".into() };
-        let check =
-            |path: &str, tmux: Option<&str>, pane: Option<&str>, term: &str, works, expected: &str| {
-                let surroundings = Surroundings {
-                    tmux: tmux.map(Into::into),
-                    tmux_pane: pane.map(Into::into),
-                    term_program: Some(term.into()),
-                    path: Some(path.into()),
-                };
-                let lists: fn(&Path) -> bool = if works { |_| true } else { |_| false };
-                let backend = match detect_with(&surroundings, own.clone(), lists) {
-                    Backend::Tmux { place: TmuxPlace::Beside { server, pane }, .. } => {
-                        format!("beside {pane} of {}", server.display())
-                    }
-                    Backend::Tmux { .. } => "own tmux".to_owned(),
-                    Backend::Iterm2 { .. } => "iterm2".to_owned(),
-                    Backend::Process => "process".to_owned(),
-                };
-                assert_eq!(backend, expected);
+        let check = |path: &Path, tmux: (&str, &str), iterm2: (&str, &str), expected: &str| {
+            let set = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+            let surroundings = Surroundings {
+                tmux: set(tmux.0),
+                tmux_pane: set(tmux.1),
+                term_program: set(iterm2.0),
+                iterm_session: set(iterm2.1),
             };
-        check(&both, Some("/s,1,0"), Some("%3"), "iTerm.app", true, "beside %3 of /s");
-        check(&both, None, None, "iTerm.app", true, "own tmux");
+            let place = match detect(&surroundings, path.as_os_str(), own.clone()) {
+                Some(PanePlace::Tmux { place: TmuxPlace::Beside { server, pane }, .. }) => {
+                    format!("beside {pane} of {}", server.display())
+                }
+                Some(PanePlace::Tmux { .. }) => "own tmux".to_owned(),
+                Some(PanePlace::Iterm2 { leader, .. }) => format!("iterm2 beside {leader}"),
+                None => "process".to_owned(),
+            };
+            assert_eq!(place, expected, "{} {tmux:?} {iterm2:?}", path.display());
+        };
+        let (inside, outside) = (("/s,1,0", "%3"), ("", ""));
+        let (iterm2, other) = (("iTerm.app", "w0t0p0:A"), ("WezTerm", "w0t0p0:A"));
+        check(&both, inside, iterm2, "beside %3 of /s");
+        check(&both, outside, iterm2, "own tmux");
         // Half of what tmux sets proves no pane.
-        check(&tmux, Some("/s,1,0"), None, "", false, "own tmux");
-        check(&tmux, Some(""), Some("%3"), "", false, "own tmux");
-        check(&it2, None, None, "iTerm.app", true, "iterm2");
-        check(&it2, None, None, "iTerm.app", false, "process");
-        check(&it2, None, None, "WezTerm", true, "process");
+        check(&tmux, ("/s,1,0", ""), other, "own tmux");
+        check(&tmux, ("", "%3"), other, "own tmux");
+        check(&tmux, (",1,0", "%3"), other, "own tmux");
+        check(&it2, outside, iterm2, "iterm2 beside w0t0p0:A");
+        check(&it2_off, outside, iterm2, "process");
+        check(&it2, outside, other, "process");
+        check(&it2, outside, ("iTerm.app", ""), "process");
         // Inside tmux without its program, as in a container that got the environment only.
-        check(&none, Some("/s,1,0"), Some("%3"), "", false, "process");
+        check(&none, inside, other, "process");
+        check(&it2, inside, iterm2, "iterm2 beside w0t0p0:A");
     }
 }

@@ -3,6 +3,8 @@
 //! Whatever loses its parent below it becomes its child, and it holds a connection to the runner: when the runner is gone,
 //! however it went, the guardian notices at once.
 
+mod told;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -22,9 +24,8 @@ use crate::pipes::{Pipes, ProgramEnds};
 use crate::process_tree::{ProcessId, descendants};
 use crate::protocol::{FromGuardian, Received, Running, ToGuardian, send};
 use crate::terminal::Terminal;
+use told::{ToldProgram, told};
 
-/// How long it waits to be told what to run.
-const LAUNCH_WAIT: Duration = Duration::from_secs(10);
 /// How long a program has to end by itself after its runner was killed.
 const ORPHAN_GRACE: Duration = Duration::from_millis(800);
 /// How long a program that survives waits for the next runner.
@@ -36,9 +37,18 @@ const OF_THE_PANE: [&str; 4] = ["TERM", "COLORTERM", "TMUX", "TMUX_PANE"];
 /// Between two looks at what is left after SIGKILL.
 const KILL_ROUND: Duration = Duration::from_millis(5);
 
+/// By what all that a program has started is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Containment {
+    /// A control group, where one can be made; else as below.
+    Group,
+    /// What is below the guardian, to whom falls whatever loses its parent there.
+    Tree,
+}
+
 /// Runs what the runner at the socket says under this key, until it has ended with everything below it.
-pub fn run(socket: &Path, key: &str) -> ExitCode {
-    match Guardian::launch(socket, key) {
+pub fn run(socket: &Path, key: &str, containment: Containment) -> ExitCode {
+    match Guardian::launch(socket, key, containment) {
         Ok(Some(mut guardian)) => {
             guardian.watch();
             ExitCode::SUCCESS
@@ -70,7 +80,7 @@ struct Guardian {
 }
 
 impl Guardian {
-    fn launch(socket: &Path, key: &str) -> io::Result<Option<Self>> {
+    fn launch(socket: &Path, key: &str, containment: Containment) -> io::Result<Option<Self>> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         close_in_programs()?;
         let signals = signal_pipe(&[SIGCHLD, SIGINT, SIGQUIT, SIGTSTP])?;
@@ -78,9 +88,10 @@ impl Guardian {
         let connection = UnixStream::connect(socket)?;
         hello(&connection, key, None)?;
         let mut received = Received::default();
-        let Some(ToldProgram { program, is_piped }) = told(&connection, &mut received)? else {
+        let Some(ToldProgram { program, is_piped, key: told_key }) = told(&connection, &mut received)? else {
             return Ok(None);
         };
+        let key = told_key.as_deref().unwrap_or(key);
 
         let started = (|| {
             let terminal = match is_piped {
@@ -88,7 +99,10 @@ impl Guardian {
                 false => program.terminal.map(Terminal::make).transpose()?,
             };
             let (pipes, ends) = is_piped.then(crate::pipes::make).transpose()?.unzip();
-            let group = Cgroup::make(key).ok();
+            let group = match containment {
+                Containment::Group => Cgroup::make(key).ok(),
+                Containment::Tree => None,
+            };
             let running = match &group {
                 Some(group) => group.within(|| start(&program, ends))??,
                 None => start(&program, ends)?,
@@ -174,6 +188,7 @@ impl Guardian {
                 Ok(Some(ToGuardian::Resize(size))) => {
                     let _ = self.terminal.as_ref().map(|terminal| terminal.resize(size));
                 }
+                Ok(Some(ToGuardian::Wait | ToGuardian::Become { .. })) => {}
                 Ok(Some(ToGuardian::Launch(_) | ToGuardian::LaunchPiped(_)) | None) => return,
                 Err(_) => {
                     self.connection = None;
@@ -264,7 +279,9 @@ impl Guardian {
     }
 
     fn running(&self) -> Running {
-        Running { program: self.program, group: self.group.as_ref().map(|group| group.path().to_owned()) }
+        let group = self.group.as_ref().map(|group| group.path().to_owned());
+        let pane = ["TMUX_PANE", "ITERM_SESSION_ID"].iter().find_map(|name| std::env::var(name).ok());
+        Running { program: self.program, group, pane: pane.filter(|_| self.terminal.is_none()) }
     }
 
     fn tell_started(&mut self) {
@@ -297,33 +314,6 @@ fn own_id() -> ProcessId {
 
 fn hello(connection: &UnixStream, key: &str, running: Option<Running>) -> io::Result<()> {
     send(connection, &FromGuardian::Hello { key: key.to_owned(), guardian: own_id(), running }, &[])
-}
-
-struct ToldProgram {
-    program: Program,
-    is_piped: bool,
-}
-
-/// The program to run, unless the runner does not want it any more.
-fn told(connection: &UnixStream, received: &mut Received) -> io::Result<Option<ToldProgram>> {
-    connection.set_read_timeout(Some(LAUNCH_WAIT))?;
-    let give_up = Instant::now() + LAUNCH_WAIT;
-    loop {
-        match received.next()? {
-            Some(ToGuardian::Launch(program)) => return Ok(Some(ToldProgram { program, is_piped: false })),
-            Some(ToGuardian::LaunchPiped(program)) => {
-                return Ok(Some(ToldProgram { program, is_piped: true }));
-            }
-            Some(ToGuardian::End { .. }) => return Ok(None),
-            Some(ToGuardian::Resize(_) | ToGuardian::Interrupt) => {}
-            None if Instant::now() > give_up => return Err(io::ErrorKind::TimedOut.into()),
-            None => {
-                if !received.read(connection)? {
-                    return Ok(None);
-                }
-            }
-        }
-    }
 }
 
 fn start(program: &Program, pipes: Option<ProgramEnds>) -> io::Result<ProcessId> {

@@ -8,7 +8,9 @@ mod cgroup;
 mod detect;
 #[doc(hidden)]
 pub mod guardian;
+mod iterm2;
 mod launch;
+mod panes;
 mod pipes;
 mod process_tree;
 mod protocol;
@@ -21,9 +23,10 @@ pub use acp::{
     AcpActivity, AcpAsk, AcpChange, AcpCost, AcpNews, AcpServer, AcpStart, AcpState, AcpToolCall, AcpTurnEnd,
     AcpUsage, AcpVariable, AcpWish,
 };
-pub use detect::{Backend, Surroundings, detect};
+pub use detect::{Surroundings, detect, detect_iterm2, find};
 pub use launch::{Exit, Program, Size};
+pub use panes::{Pane, PaneCommand, PaneError, PanePlace};
 pub use process_tree::{ProcessId, descendants};
-pub use runner::{Launch, LaunchPlace, Notify, Runner, RunnerError, RunnerEvent, RunnerOptions};
+pub use runner::{Launch, LaunchPlace, Notify, Runner, RunnerError, RunnerEvent, RunnerOptions, Survivor};
 pub use scrollback::Output;
-pub use tmux::{Pane, PaneCommand, Tmux, TmuxError, TmuxPlace};
+pub use tmux::{Tmux, TmuxPlace};

@@ -26,6 +26,12 @@ const DESCRIPTORS_MAX: usize = 4;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToGuardian {
+    /// It is to wait for a program, for as long as the runner is there.
+    Wait,
+    /// What comes is for this key, and not for the one that it was started with.
+    Become {
+        key: String,
+    },
     Launch(Program),
     /// The same, with pipes as its input and outputs instead of a terminal.
     LaunchPiped(Program),
@@ -61,6 +67,9 @@ pub(crate) struct Running {
     pub(crate) program: ProcessId,
     /// The control group with all that it started, where there is one.
     pub(crate) group: Option<PathBuf>,
+    /// What the terminal calls the pane that it is in.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) pane: Option<String>,
 }
 
 /// Sends one message; descriptors may come along.
@@ -132,7 +141,7 @@ mod tests {
     fn a_descriptor_comes_along_and_lines_may_come_in_pieces() {
         let (one, other) = UnixStream::pair().unwrap();
         let file = tempfile::tempfile().unwrap();
-        let running = Running { program: ProcessId { pid: 7, start: 9 }, group: None };
+        let running = Running { program: ProcessId { pid: 7, start: 9 }, group: None, pane: None };
         send(&one, &FromGuardian::Started(running), &[file.as_fd()]).unwrap();
         rustix::io::write(&one, b"{\"not_started\":").unwrap();
         let mut received = Received::default();

@@ -2,7 +2,9 @@
 
 mod acp;
 mod acp_run;
+mod panes;
 mod run;
+mod spare;
 mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,19 +15,19 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::acp::{AcpNews, AcpStart};
 use crate::launch::{Exit, Program, Size};
+use crate::panes::{Pane, PaneError, PaneHost, PanePlace};
 use crate::process_tree::ProcessId;
 use crate::protocol::ToGuardian;
 use crate::scrollback::{Output, Scrollback};
-use crate::tmux::{Pane, PaneCommand, Tmux, TmuxError};
 use acp_run::AcpRun;
-use run::Run;
+use run::{END_WAIT, Run};
+use spare::SpareGuardian;
 
 /// The socket that guardians connect to.
 const SOCKET: &str = "runner.sock";
@@ -41,8 +43,8 @@ pub(crate) const TERMINAL: Size = Size { columns: 120, rows: 40 };
 pub enum LaunchPlace {
     /// In a terminal that nobody sees.
     Process,
-    /// In a pane of the runner's tmux.
-    Pane,
+    /// Where a terminal program makes one for it.
+    Pane(PanePlace),
     /// Without a terminal: it speaks ACP.
     Acp(Box<AcpStart>),
 }
@@ -94,9 +96,17 @@ pub struct RunnerOptions {
     pub directory: PathBuf,
     /// The program that is a guardian, with the arguments that go before its own.
     pub guardian: Vec<OsString>,
-    pub tmux: Option<Tmux>,
     /// What an earlier runner left running.
-    pub survivors: Vec<(String, ProcessId)>,
+    pub survivors: Vec<Survivor>,
+}
+
+/// A program that an earlier runner left running.
+#[derive(Clone, Debug)]
+pub struct Survivor {
+    pub key: String,
+    pub program: ProcessId,
+    /// Where its pane is, if it is in one.
+    pub place: Option<PanePlace>,
 }
 
 /// Why the runner did not do what it was told.
@@ -114,9 +124,8 @@ pub enum RunnerError {
     NoSession(String),
     /// It does not wait for this answer.
     NotAsked(String),
-    NoTmux,
     NoGuardian,
-    Tmux(TmuxError),
+    Pane(PaneError),
 }
 
 impl fmt::Display for RunnerError {
@@ -127,9 +136,8 @@ impl fmt::Display for RunnerError {
             Self::NotRunning(key) => write!(f, "{key} isn't running"),
             Self::NoSession(key) => write!(f, "{key} doesn't speak ACP"),
             Self::NotAsked(key) => write!(f, "{key} doesn't wait for that answer"),
-            Self::NoTmux => f.write_str("there is no tmux here"),
             Self::NoGuardian => f.write_str("no program was named that is a guardian"),
-            Self::Tmux(error) => error.fmt(f),
+            Self::Pane(error) => error.fmt(f),
         }
     }
 }
@@ -156,7 +164,11 @@ struct State {
     runs: BTreeMap<String, Run>,
     /// The output of those that ended last, the latest at the back.
     ended: VecDeque<(String, Scrollback)>,
-    tmux: Option<Tmux>,
+    hosts: BTreeMap<PanePlace, PaneHost>,
+    /// A guardian that waits for the next program.
+    spare: Option<SpareGuardian>,
+    /// How many there were.
+    spares: u64,
     is_over: bool,
 }
 
@@ -199,8 +211,8 @@ impl Runner {
         woken.set_nonblocking(true).map_err(failed("make a pipe"))?;
 
         let due = Instant::now() + CONNECT_WAIT;
-        let runs = options.survivors.into_iter().map(|(key, program)| (key, Run::survivor(program, due)));
-        let state = State { runs: runs.collect(), tmux: options.tmux, ..State::default() };
+        let runs = options.survivors.into_iter().map(|it| (it.key, Run::survivor(it.program, it.place, due)));
+        let state = State { runs: runs.collect(), ..State::default() };
         let state = Arc::new(Mutex::new(state));
         let news = Arc::<Condvar>::default();
         let turns = turn::Turns::new(Arc::clone(&state), Arc::clone(&news), listener, woken, notify);
@@ -217,57 +229,37 @@ impl Runner {
         if let Some(taken) = launches.iter().find(|launch| state.runs.contains_key(&launch.key)) {
             return Err(RunnerError::KeyTaken(taken.key.clone()));
         }
-        let (panes, processes): (Vec<Launch>, Vec<Launch>) =
-            launches.into_iter().partition(|launch| launch.place == LaunchPlace::Pane);
-        self.launch_panes(&mut state, panes)?;
+        let mut panes: BTreeMap<PanePlace, Vec<Launch>> = BTreeMap::new();
+        let mut processes = Vec::new();
+        for launch in launches {
+            match launch.place.clone() {
+                LaunchPlace::Pane(place) => panes.entry(place).or_default().push(launch),
+                LaunchPlace::Process | LaunchPlace::Acp(_) => processes.push(launch),
+            }
+        }
+        for (place, launches) in panes {
+            self.launch_panes(&mut state, place, launches)?;
+        }
+        let has_processes = !processes.is_empty();
         for mut launch in processes {
-            let words = self.guardian_command(&launch.key);
-            let (program, arguments) = words.split_first().ok_or(RunnerError::NoGuardian)?;
-            let guardian = Command::new(program)
-                .args(arguments)
-                .current_dir("/")
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .map_err(failed("start a guardian"))?;
-            let due = Instant::now() + CONNECT_WAIT;
             let directory = launch.program.directory.clone();
             if launch.place == LaunchPlace::Process {
                 launch.program.terminal.get_or_insert(TERMINAL);
             }
-            let run = Run::launched(launch.program, guardian.id(), due).with_child(guardian);
+            let is_piped = matches!(launch.place, LaunchPlace::Acp(_));
+            let run = self.start_program(&mut state.spare, &launch.key, launch.program, is_piped)?;
             let run = match launch.place {
                 LaunchPlace::Acp(start) => run.with_acp(AcpRun::new(*start, directory)),
-                LaunchPlace::Process | LaunchPlace::Pane => run,
+                LaunchPlace::Process | LaunchPlace::Pane(_) => run,
             };
             state.runs.insert(launch.key, run);
         }
         drop(state);
         self.wake();
-        Ok(())
-    }
-
-    fn launch_panes(&self, state: &mut State, launches: Vec<Launch>) -> Result<(), RunnerError> {
-        if launches.is_empty() {
-            return Ok(());
-        }
-        let commands: Vec<PaneCommand> = launches.iter().map(|launch| self.pane_command(launch)).collect();
-        let tmux = state.tmux.as_mut().ok_or(RunnerError::NoTmux)?;
-        let panes = tmux.open(&commands).map_err(RunnerError::Tmux)?;
-        for (mut launch, pane) in launches.into_iter().zip(panes) {
-            launch.program.terminal = None;
-            let run = Run::launched(launch.program, pane.pid, Instant::now() + CONNECT_WAIT).with_pane(pane);
-            state.runs.insert(launch.key, run);
+        if has_processes {
+            self.keep_spare();
         }
         Ok(())
-    }
-
-    fn pane_command(&self, launch: &Launch) -> PaneCommand {
-        PaneCommand {
-            command: self.guardian_command(&launch.key),
-            directory: launch.program.directory.clone(),
-        }
     }
 
     fn guardian_command(&self, key: &str) -> Vec<OsString> {
@@ -290,6 +282,7 @@ impl Runner {
             None => Some(grace),
         };
         let told = grace.map(|grace| {
+            run.stuck_at.get_or_insert(Instant::now() + grace + END_WAIT);
             let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
             run.tell(&ToGuardian::End { grace_ms })
         });
@@ -311,9 +304,14 @@ impl Runner {
 
     /// Types into a program, wherever it runs.
     pub fn write(&self, key: &str, bytes: &[u8]) -> Result<(), RunnerError> {
-        let mut state = locked(&self.state);
-        let run = state.runs.get_mut(key).ok_or_else(|| RunnerError::NotRunning(key.to_owned()))?;
-        run.write(bytes).map_err(failed("write to its terminal"))
+        let state = locked(&self.state);
+        let run = state.runs.get(key).ok_or_else(|| RunnerError::NotRunning(key.to_owned()))?;
+        match state.pane(key) {
+            Some((host, pane)) => {
+                host.type_lines(pane, &String::from_utf8_lossy(bytes)).map_err(RunnerError::Pane)
+            }
+            None => run.write(bytes).map_err(failed("write to its terminal")),
+        }
     }
 
     /// What a program wrote to its own terminal since a position, also after its end.
@@ -339,18 +337,10 @@ impl Runner {
     pub fn escape(&self, key: &str) -> Result<(), RunnerError> {
         let state = locked(&self.state);
         let run = state.runs.get(key).ok_or_else(|| RunnerError::NotRunning(key.to_owned()))?;
-        match (&run.pane, &state.tmux) {
-            (Some(pane), Some(tmux)) => tmux.press(pane, &["Escape"]).map_err(RunnerError::Tmux),
-            (Some(_), None) => Err(RunnerError::NoTmux),
-            (None, _) => run.write(b"\x1b").map_err(failed("write to its terminal")),
+        match state.pane(key) {
+            Some((host, pane)) => host.escape(pane).map_err(RunnerError::Pane),
+            None => run.write(b"\x1b").map_err(failed("write to its terminal")),
         }
-    }
-
-    /// The command that shows a program in its pane to a person.
-    pub fn attach_command(&self, key: &str) -> Option<Vec<String>> {
-        let state = locked(&self.state);
-        let pane = state.runs.get(key)?.pane.as_ref()?;
-        Some(state.tmux.as_ref()?.attach_command(pane))
     }
 
     /// Ends all programs that do not survive, and waits until nothing of them is left.
@@ -360,6 +350,8 @@ impl Runner {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             let _ = thread.join();
+            // Whoever survives waits for the next one.
+            let _ = fs::remove_file(&self.socket);
         }
     }
 

@@ -114,7 +114,7 @@ fn a_session_is_gone_on_with_where_the_agent_can() {
             ..AcpStart::default()
         };
         let dir = tempfile::tempdir().unwrap();
-        let (runner, events) = support::runner(dir.path(), None, Vec::new());
+        let (runner, events) = support::runner(dir.path(), Vec::new());
         runner.launch(vec![acp_launch(place.dir(), "ann", flags, start)]).unwrap();
         let mut said = None;
         let ready = until(|| match events.try_recv().ok()? {

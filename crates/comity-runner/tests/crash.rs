@@ -9,15 +9,22 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use comity_runner::{Exit, ProcessId, RunnerEvent};
+use comity_runner::{Exit, ProcessId, RunnerEvent, Survivor};
 use support::*;
 
 /// Where the process that is to be killed runs its programs.
 const VICTIM_DIR: &str = "COMITY_VICTIM_DIR";
 const VICTIM_PROGRAMS: &str = "COMITY_VICTIM_PROGRAMS";
 const VICTIM_SURVIVES: &str = "COMITY_VICTIM_SURVIVES";
+/// What its guardians are told, too.
+const VICTIM_FLAGS: &str = "COMITY_VICTIM_FLAGS";
+/// With a control group, where one can be made, and without.
+const MEANS: [&str; 2] = ["", "--without-group"];
+/// Random rounds without that variable, and how long they may take together.
+const ROUNDS_MAX: u64 = 200;
+const ROUNDS_FOR: Duration = Duration::from_secs(60);
 /// More of them by this variable.
 const ROUNDS: &str = "COMITY_CRASH_ROUNDS";
 /// Each program: itself, a child, a grandchild, a daemon with a session of its own, a loop that ignores hangups.
@@ -33,7 +40,9 @@ fn the_victim() {
     let count: usize = std::env::var(VICTIM_PROGRAMS).unwrap().parse().unwrap();
     let survives = std::env::var_os(VICTIM_SURVIVES).is_some();
     let dir = Path::new(&dir);
-    let (runner, events) = runner(dir, None, Vec::new());
+    let flags = std::env::var(VICTIM_FLAGS).unwrap_or_default();
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let (runner, events) = runner_with(dir, Vec::new(), &flags);
     let launches = (0..count).map(|index| {
         let mut launch = launch(dir, &format!("a{index}"), SCRIPT);
         launch.program.survives = survives;
@@ -58,10 +67,10 @@ struct Victim {
 }
 
 impl Victim {
-    fn start(dir: &Path, programs: usize, survives: bool) -> Self {
+    fn start(dir: &Path, programs: usize, survives: bool, flags: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["the_victim", "--exact", "--nocapture", "--test-threads=1"]);
-        command.env(VICTIM_DIR, dir).env(VICTIM_PROGRAMS, programs.to_string());
+        command.env(VICTIM_DIR, dir).env(VICTIM_PROGRAMS, programs.to_string()).env(VICTIM_FLAGS, flags);
         if survives {
             command.env(VICTIM_SURVIVES, "1");
         }
@@ -85,24 +94,33 @@ impl Victim {
 
 #[test]
 fn nothing_of_twenty_programs_is_left_within_two_seconds() {
-    let dir = tempfile::tempdir().unwrap();
-    let victim = Victim::start(dir.path(), 20, false);
-    let all = mark_of_all(dir.path());
-    wait_for_marked(&all, 20 * PROCESSES);
-    victim.kill();
-    assert_eq!(survivors(&all, Duration::from_secs(2)), BTreeSet::new());
+    for flags in MEANS {
+        let dir = tempfile::tempdir().unwrap();
+        let victim = Victim::start(dir.path(), 20, false, flags);
+        let all = mark_of_all(dir.path());
+        wait_for_marked(&all, 20 * PROCESSES);
+        victim.kill();
+        assert_eq!(survivors(&all, Duration::from_secs(2)), BTreeSet::new(), "{flags}");
+    }
 }
 
 /// Killed at any moment, also while programs start.
 #[test]
 fn nothing_is_left_whenever_the_runner_is_killed() {
-    let rounds: u64 = std::env::var(ROUNDS).map_or(20, |rounds| rounds.parse().unwrap());
-    for round in 0..rounds {
+    let wished: Option<u64> = std::env::var(ROUNDS).ok().map(|rounds| rounds.parse().unwrap());
+    let start = Instant::now();
+    for round in 0..wished.unwrap_or(ROUNDS_MAX) {
+        // clock: no more rounds than fit into the time that tests have
+        if wished.is_none() && start.elapsed() > ROUNDS_FOR {
+            eprintln!("{round} rounds in {ROUNDS_FOR:?}; more with: cargo xtask torture --runs N");
+            break;
+        }
+        let flags = MEANS[usize::from(round % 2 == 1)];
         let dir = tempfile::tempdir().unwrap();
         let all = mark_of_all(dir.path());
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["the_victim", "--exact", "--nocapture"]).stdout(Stdio::null()).stderr(Stdio::null());
-        command.env(VICTIM_DIR, dir.path()).env(VICTIM_PROGRAMS, "3");
+        command.env(VICTIM_DIR, dir.path()).env(VICTIM_PROGRAMS, "3").env(VICTIM_FLAGS, flags);
         let mut process = command.spawn().unwrap();
         // So many processes are there when it dies: none yet, some, nearly all.
         let wanted = usize::try_from(round.wrapping_mul(2_654_435_761) % (3 * PROCESSES as u64)).unwrap();
@@ -110,14 +128,14 @@ fn nothing_is_left_whenever_the_runner_is_killed() {
         until(|| Some(marked(&all)).filter(victim)).unwrap();
         process.kill().unwrap();
         process.wait().unwrap();
-        assert_eq!(survivors(&all, Duration::from_secs(2)), BTreeSet::new(), "round {round}");
+        assert_eq!(survivors(&all, Duration::from_secs(2)), BTreeSet::new(), "round {round} {flags}");
     }
 }
 
 #[test]
 fn those_that_survive_are_taken_over_and_not_started_twice() {
     let dir = tempfile::tempdir().unwrap();
-    let victim = Victim::start(dir.path(), 2, true);
+    let victim = Victim::start(dir.path(), 2, true, "");
     let [first, second] = victim.programs.clone().try_into().unwrap();
     let key = first.0.as_str();
     let mark = mark(dir.path(), key);
@@ -125,8 +143,9 @@ fn those_that_survive_are_taken_over_and_not_started_twice() {
     victim.kill();
 
     // The second one is wanted no more, and one is missed that never was.
-    let missed = ("a9".to_owned(), ProcessId { pid: 1, start: 0 });
-    let (next, events) = runner(dir.path(), None, vec![first.clone(), missed]);
+    let survivor = |key: &str, program| Survivor { key: key.to_owned(), program, place: None };
+    let missed = survivor("a9", ProcessId { pid: 1, start: 0 });
+    let (next, events) = runner(dir.path(), vec![survivor(key, first.1), missed]);
     let taken_over = RunnerEvent::TakenOver { key: key.into(), program: first.1 };
     assert_eq!(events.recv_timeout(PATIENCE).unwrap(), taken_over);
     until(|| (!second.1.is_alive()).then_some(())).expect("whom nobody wants ends");

@@ -8,7 +8,8 @@ mod support;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use comity_runner::{Exit, RunnerEvent, Size};
+use comity_runner::{Exit, ProcessId, RunnerEvent, Size};
+use rustix::process::{Pid, Signal};
 use support::*;
 
 const NO_GRACE: Duration = Duration::ZERO;
@@ -148,6 +149,33 @@ fn a_guardian_that_is_killed_is_told_and_nothing_of_the_program_is_left() {
     .unwrap();
     assert_eq!(place.next(), RunnerEvent::Ended { key: "ann".into(), exit: Exit::Unseen });
     assert_eq!(survivors(&mark, Duration::from_secs(2)), Default::default());
+}
+
+/// The guardian of a program, stopped: it ends nothing any more.
+fn stop_guardian_of(program: ProcessId) {
+    let guardian = Pid::from_raw(parent_of(program.pid) as i32).unwrap();
+    rustix::process::kill_process(guardian, Signal::STOP).unwrap();
+}
+
+#[test]
+fn a_guardian_that_is_stuck_holds_nobody_up() {
+    let mut place = Place::new();
+    let programs = ["ann", "bob", "cat"].map(|key| {
+        let program = place.start(key, "setsid sleep 1000 & echo ready; sleep 1001");
+        place.wait_for(key, "ready");
+        program
+    });
+    stop_guardian_of(programs[0]);
+    stop_guardian_of(programs[1]);
+    for key in ["ann", "cat"] {
+        place.runner().end(key, NO_GRACE).unwrap();
+    }
+    // The one that can end does at once, the other when its time is up.
+    assert!(matches!(place.next(), RunnerEvent::Ended { key, .. } if key == "cat"));
+    assert_eq!(place.next(), RunnerEvent::Ended { key: "ann".into(), exit: Exit::Unseen });
+    assert!(marked(&mark(place.dir(), "ann")).is_empty());
+    place.runner = None;
+    assert!(marked(&mark_of_all(place.dir())).is_empty());
 }
 
 #[test]

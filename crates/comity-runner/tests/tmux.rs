@@ -8,7 +8,9 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use comity_runner::{Exit, LaunchPlace, Pane, PaneCommand, RunnerEvent, Tmux, TmuxPlace};
+use comity_runner::{
+    Exit, LaunchPlace, Pane, PaneCommand, PanePlace, RunnerError, RunnerEvent, Tmux, TmuxPlace,
+};
 use support::*;
 
 fn tmux() -> Option<PathBuf> {
@@ -66,7 +68,8 @@ fn workers_stack_beside_the_leader_who_keeps_thirty_percent() {
     // From the top down in the order in which they were asked for.
     let ids = server.run(&["list-panes", "-t", "user", "-F", "#{pane_id} #{pane_pid}"]);
     let panes = [first, next, more].concat();
-    let expected: Vec<String> = panes.iter().map(|pane| format!("{} {}", pane.id, pane.pid)).collect();
+    let expected: Vec<String> =
+        panes.iter().map(|pane| format!("{} {}", pane.id, pane.pid.unwrap())).collect();
     assert_eq!(ids.lines().skip(1).collect::<Vec<_>>(), expected);
     // The user's pane has the keyboard as before.
     assert_eq!(server.run(&["display-message", "-p", "-t", "user", "#{pane_left}"]).trim(), "0");
@@ -130,22 +133,25 @@ fn a_closed_pane_is_never_mistaken_for_another() {
     let server = TmuxServer::new("closed");
     let mut tmux = Tmux::new(&program, server.place());
     let panes = tmux.open(&sleepers(2)).unwrap();
-    let impostor = Pane { pid: panes[1].pid + 1, ..panes[1].clone() };
+    let impostor = Pane { pid: panes[1].pid.map(|pid| pid + 1), ..panes[1].clone() };
     tmux.close(&impostor).unwrap();
     assert_eq!(layout(&server, "crew").len(), 2);
     tmux.close(&panes[1]).unwrap();
     assert_eq!(layout(&server, "crew").len(), 1);
 }
 
-/// A place whose runner puts everything into panes of the user's session.
-fn place_in(server: &TmuxServer, program: &Path) -> Place {
-    let users = users_session(server, 200, 60);
-    Place::with(Some(Tmux::new(program, users)))
+/// A place, and panes in the user's session.
+fn place_in(server: &TmuxServer, program: &Path) -> (Place, PanePlace) {
+    (Place::new(), panes(program, users_session(server, 200, 60)))
 }
 
-fn start_in_pane(place: &Place, key: &str, script: &str) -> Pane {
+fn panes(program: &Path, place: TmuxPlace) -> PanePlace {
+    PanePlace::Tmux { program: program.to_owned(), place }
+}
+
+fn start_in_pane((place, panes): &(Place, PanePlace), key: &str, script: &str) -> Pane {
     let mut launch = place.launch(key, script);
-    launch.place = LaunchPlace::Pane;
+    launch.place = LaunchPlace::Pane(panes.clone());
     place.runner().launch(vec![launch]).unwrap();
     match place.next() {
         RunnerEvent::Started { key: started, pane: Some(pane), .. } if started == key => pane,
@@ -168,9 +174,9 @@ fn a_program_in_a_pane_has_its_own_environment_and_is_ended_with_all_it_started(
     let pane = start_in_pane(&place, "ann", script);
     wait_for_text(&server, &pane, "ready");
     wait_for_text(&server, &pane, &format!("tmux:2 {}", pane.id));
-    place.runner().end("ann", Duration::from_millis(10)).unwrap();
-    assert!(matches!(place.next(), RunnerEvent::Ended { exit: Exit::Signal(_), .. }));
-    assert!(marked(&mark(place.dir(), "ann")).is_empty());
+    place.0.runner().end("ann", Duration::from_millis(10)).unwrap();
+    assert!(matches!(place.0.next(), RunnerEvent::Ended { exit: Exit::Signal(_), .. }));
+    assert!(marked(&mark(place.0.dir(), "ann")).is_empty());
     until(|| (layout(&server, "user").len() == 1).then_some(())).expect("its pane is closed");
 }
 
@@ -183,7 +189,7 @@ fn escape_is_pressed_in_its_pane() {
         "stty raw -echo; echo rea''dy; dd bs=1 count=1 2>/dev/null | od -An -tx1; stty sane; read line";
     let pane = start_in_pane(&place, "ann", script);
     wait_for_text(&server, &pane, "ready");
-    place.runner().escape("ann").unwrap();
+    place.0.runner().escape("ann").unwrap();
     wait_for_text(&server, &pane, "1b");
 }
 
@@ -193,23 +199,97 @@ fn a_pane_that_the_user_closes_ends_its_program() {
     let server = TmuxServer::new("user");
     let place = place_in(&server, &program);
     let pane = start_in_pane(&place, "ann", "trap '' HUP; setsid sleep 1000 & sleep 1001; sleep 1002");
-    wait_for_marked(&mark(place.dir(), "ann"), 3);
+    wait_for_marked(&mark(place.0.dir(), "ann"), 3);
     server.run(&["kill-pane", "-t", &pane.id]);
-    assert!(matches!(place.next(), RunnerEvent::Ended { .. }));
-    assert!(marked(&mark(place.dir(), "ann")).is_empty());
+    assert!(matches!(place.0.next(), RunnerEvent::Ended { .. }));
+    assert!(marked(&mark(place.0.dir(), "ann")).is_empty());
 }
 
 #[test]
 fn a_killed_tmux_server_ends_the_programs_and_not_the_runner() {
     let Some(program) = tmux() else { return };
     let server = TmuxServer::new("killed");
-    let place = Place::with(Some(Tmux::new(&program, server.place())));
+    let place = (Place::new(), panes(&program, server.place()));
     start_in_pane(&place, "ann", "sleep 1000");
     let pid = server.run(&["display-message", "-p", "-t", "crew", "#{pid}"]).trim().parse().unwrap();
     let pid = rustix::process::Pid::from_raw(pid).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    assert!(matches!(place.next(), RunnerEvent::Ended { .. }));
-    assert!(marked(&mark(place.dir(), "ann")).is_empty());
+    assert!(matches!(place.0.next(), RunnerEvent::Ended { .. }));
+    assert!(marked(&mark(place.0.dir(), "ann")).is_empty());
     // The next one gets a new server.
     start_in_pane(&place, "bob", "sleep 1000");
+}
+
+#[test]
+fn a_text_that_is_typed_into_a_pane_is_submitted() {
+    let Some(program) = tmux() else { return };
+    let server = TmuxServer::new("typed");
+    let place = place_in(&server, &program);
+    // One that knows pastes, as agent programs do: within one, an Enter is a new line.
+    let script = "printf '\\033[?2004h'; stty -echo -icanon; echo rea''dy; \
+                  dd bs=1 count=22 2>/dev/null | od -An -c | tr -d ' \\n'; echo; stty sane; read line; echo \"got $line\"; cat";
+    let pane = start_in_pane(&place, "ann", script);
+    wait_for_text(&server, &pane, "ready");
+    place.0.runner().write("ann", b"go -- on;\r").unwrap();
+    // The paste has its marks, and the Enter comes after them.
+    wait_for_text(&server, &pane, r"033[200~go--on;033[201~\n");
+    place.0.runner().write("ann", "grüße; 'and' $HOME\r".as_bytes()).unwrap();
+    wait_for_text(&server, &pane, "grüße; 'and' $HOME");
+}
+
+#[test]
+fn ten_panes_at_once_are_ten_agents() {
+    let Some(program) = tmux() else { return };
+    let server = TmuxServer::new("ten");
+    let (place, panes) = place_in(&server, &program);
+    let launches = (0..10).map(|number| {
+        let mut launch = place.launch(&format!("a{number}"), "sleep 1000");
+        launch.place = LaunchPlace::Pane(panes.clone());
+        launch
+    });
+    place.runner().launch(launches.collect()).unwrap();
+    let mut started: Vec<String> = (0..10)
+        .map(|_| match place.next() {
+            RunnerEvent::Started { key, pane: Some(_), .. } => key,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    started.sort();
+    assert_eq!(started, (0..10).map(|number| format!("a{number}")).collect::<Vec<_>>());
+    let heights = [6, 5, 5, 5, 5, 5, 5, 5, 5, 5].map(|height| (60, 140, height));
+    assert_eq!(layout(&server, "user"), [[(0, 59, 60)].as_slice(), &heights].concat());
+}
+
+#[test]
+fn a_window_that_becomes_smaller_keeps_its_programs_and_takes_new_ones() {
+    let Some(program) = tmux() else { return };
+    let server = TmuxServer::new("resize");
+    let place = place_in(&server, &program);
+    let pane =
+        start_in_pane(&place, "ann", "trap 'stty size' WINCH; echo rea''dy; while :; do read line; done");
+    wait_for_text(&server, &pane, "ready");
+    server.run(&["resize-window", "-t", "user", "-x", "100", "-y", "30"]);
+    assert_eq!(layout(&server, "user").iter().map(|pane| pane.1).sum::<u16>(), 99);
+    let (_, width, height) = layout(&server, "user")[1];
+    wait_for_text(&server, &pane, &format!("{height} {width}"));
+    start_in_pane(&place, "bob", "sleep 1000");
+    let [_, (_, _, ann), (_, _, bob)] = layout(&server, "user")[..] else {
+        panic!("{:?}", layout(&server, "user"))
+    };
+    assert_eq!((ann, bob), (15, 14));
+}
+
+#[test]
+fn where_there_is_no_pane_to_be_had_it_is_said() {
+    let Some(program) = tmux() else { return };
+    let server = TmuxServer::new("gone");
+    let (place, panes) = place_in(&server, &program);
+    // Whose pane the user has closed meanwhile.
+    server.run(&["new-window", "-t", "user", "sleep 1000"]);
+    server.run(&["kill-window", "-t", "user:0"]);
+    let mut launch = place.launch("ann", "sleep 1000");
+    launch.place = LaunchPlace::Pane(panes);
+    let refused = place.runner().launch(vec![launch]).unwrap_err();
+    assert!(matches!(refused, RunnerError::Pane(_)), "{refused}");
+    assert_eq!(layout(&server, "user").len(), 1);
 }

@@ -151,6 +151,7 @@ asks! {
     Ask::Run(RunAsk::Staff { .. }),
     Ask::Run(RunAsk::Note { .. }),
     Ask::Run(RunAsk::KnowSession { .. }),
+    Ask::Run(RunAsk::FallBack { .. }),
     Ask::Run(RunAsk::Start { .. }),
     Ask::Run(RunAsk::Started { .. }),
     Ask::Run(RunAsk::Exited { .. }),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Soak;
 use crate::agent::SoakAgent;
 use crate::door::{ClientDoor, Way};
-use crate::judge::{Evidence, GitCommit, judge};
+use crate::judge::{Evidence, RepoCommit, judge};
 use crate::killer::{Sample, server};
 use crate::load::Load;
 use crate::plant::Plant;
@@ -142,14 +142,14 @@ fn timeless(value: &mut Value) {
     }
 }
 
-fn commits(place: &RunDir) -> Result<Vec<GitCommit>, String> {
+fn commits(place: &RunDir) -> Result<Vec<RepoCommit>, String> {
     let on_branches = place.git(&["rev-list", "--branches"])?;
     let on_branches: std::collections::BTreeSet<&str> = on_branches.lines().collect();
     let all = place.git(&["log", "--all", "--min-parents=1", "--format=%H%x09%P%x09%s"])?;
     let commit = |line: &str| {
         let mut parts = line.splitn(3, '\t');
         let (id, parents, subject) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(GitCommit {
+        Some(RepoCommit {
             id: id.to_owned(),
             parents: parents.split(' ').map(str::to_owned).collect(),
             subject: subject.to_owned(),

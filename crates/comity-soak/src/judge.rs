@@ -22,7 +22,7 @@ pub(crate) struct Evidence {
     /// The log, from its first entry.
     pub(crate) log: Vec<Value>,
     /// All commits but the first one.
-    pub(crate) commits: Vec<GitCommit>,
+    pub(crate) commits: Vec<RepoCommit>,
     /// What each commit that somebody was told of has in its file; nothing if it is not there.
     pub(crate) contents: Vec<Option<String>>,
     /// The refs that keep what was put aside, and their commits.
@@ -31,7 +31,7 @@ pub(crate) struct Evidence {
 
 /// A commit that git has.
 #[derive(Clone, Debug)]
-pub(crate) struct GitCommit {
+pub(crate) struct RepoCommit {
     pub(crate) id: String,
     pub(crate) parents: Vec<String>,
     pub(crate) subject: String,

@@ -222,14 +222,14 @@ pub(crate) fn die_at_work(load: &Load, seed: u64) -> History {
 }
 
 /// What a dead agent has left.
-struct LeftWork {
+struct DeadAgentsWork {
     by: String,
     fence: u64,
     path: String,
     text: String,
 }
 
-type Settle = fn(&Load, &mut ClientDoor<'_>, LeftWork, &mut History) -> Result<(), String>;
+type Settle = fn(&Load, &mut ClientDoor<'_>, DeadAgentsWork, &mut History) -> Result<(), String>;
 
 fn in_words(no: No) -> String {
     no.to_string()
@@ -240,7 +240,7 @@ fn die_once(
     human: &mut ClientDoor<'_>,
     name: &str,
     history: &mut History,
-) -> Result<LeftWork, String> {
+) -> Result<DeadAgentsWork, String> {
     let path = format!("mortal/{name}.txt");
     let file = load.place.repo.join(&path);
     let text = format!("work of {name}\n");
@@ -281,14 +281,14 @@ fn die_once(
         }
     })?;
     let _ = std::fs::remove_file(joined);
-    Ok(LeftWork { by: name.to_owned(), fence, path, text })
+    Ok(DeadAgentsWork { by: name.to_owned(), fence, path, text })
 }
 
 /// Takes the work over and commits it.
 fn adopt(
     load: &Load,
     human: &mut ClientDoor<'_>,
-    LeftWork { by, fence, path, text }: LeftWork,
+    DeadAgentsWork { by, fence, path, text }: DeadAgentsWork,
     history: &mut History,
 ) -> Result<(), String> {
     human.ask("adopt", &json!({ "paths": [path] })).map_err(in_words)?;
@@ -309,7 +309,7 @@ fn adopt(
 fn rescue(
     load: &Load,
     human: &mut ClientDoor<'_>,
-    LeftWork { path, text, .. }: LeftWork,
+    DeadAgentsWork { path, text, .. }: DeadAgentsWork,
     history: &mut History,
 ) -> Result<(), String> {
     let done = human.ask("rescue", &json!({ "paths": [path] })).map_err(in_words)?;

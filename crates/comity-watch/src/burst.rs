@@ -1,4 +1,4 @@
-//! Paths that were touched lately and have not settled.
+//! Paths that were touched recently and have not settled.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub(crate) struct Burst {
     waiting: BTreeMap<PathBuf, Touches>,
     /// The last touch of any of them: what is touched together settles together, and git is asked once.
     last: Option<Instant>,
-    /// The first touch of the one that waits the longest.
+    /// The first touch of the one that has waited longest.
     first: Option<Instant>,
 }
 
@@ -22,11 +22,10 @@ struct Touches {
     last: Instant,
 }
 
-/// What came of a touch.
+/// The result of a touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TouchOutcome {
     Waits,
-    /// There is no room for it.
     NoRoom,
 }
 
@@ -46,7 +45,7 @@ impl Burst {
         TouchOutcome::Waits
     }
 
-    /// When something may have settled; nothing while nothing waits.
+    /// When something may have settled; `None` if nothing waits.
     pub(crate) fn next(&self, bounds: &Bounds) -> Option<Instant> {
         Some((self.last? + bounds.settle).min(self.first? + bounds.burst_max))
     }
@@ -68,7 +67,7 @@ impl Burst {
         settled
     }
 
-    /// Forgets what is at or below a path.
+    /// Forgets a path and everything below it.
     pub(crate) fn forget_below(&mut self, dir: &Path) {
         self.waiting.retain(|path, _| !path.starts_with(dir));
         self.count_anew();

@@ -1,4 +1,4 @@
-//! What the kernel tells of directories.
+//! The kernel's events about directories.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,30 +10,28 @@ use std::path::Path;
 use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch};
 use rustix::io::Errno;
 
-/// Bytes that are read at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The kernel's name of a watched directory.
+/// The kernel's id of a watched directory.
 pub(crate) type WatchId = i32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum KernelEvent<'a> {
     DirCame(&'a OsStr),
-    /// A directory went elsewhere, with all that is in it.
+    /// A directory moved away, with everything in it.
     DirLeft(&'a OsStr),
-    /// A file, or another thing that is no directory, appeared.
+    /// Something that is not a directory appeared.
     NewDirectory(&'a OsStr),
     Went(&'a OsStr),
     Written(&'a OsStr),
-    /// The watched directory itself was given another name.
+    /// The watched directory itself was renamed.
     Moved,
-    /// The watch is no more.
+    /// The watch has ended.
     Ended,
-    /// More happened than could be kept.
+    /// More happened than could be queued.
     Overrun,
 }
 
-/// The kernel's side of watching.
 pub(crate) struct Kernel {
     events: OwnedFd,
     buffer: Vec<MaybeUninit<u8>>,
@@ -45,7 +43,7 @@ impl Kernel {
         Ok(Kernel { events, buffer: vec![MaybeUninit::uninit(); BUFFER_BYTES] })
     }
 
-    /// Watches what is in a directory. The same directory has the same watch.
+    /// Watches the entries of a directory. The same directory has the same watch.
     pub(crate) fn watch(&self, dir: &Path) -> Result<WatchId, Errno> {
         let flags = WatchFlags::ATTRIB
             | WatchFlags::CLOSE_WRITE
@@ -64,7 +62,7 @@ impl Kernel {
         let _ended = remove_watch(&self.events, watch);
     }
 
-    /// Hands over all that has happened.
+    /// Passes on everything that has happened.
     pub(crate) fn read(&mut self, mut each: impl FnMut(WatchId, KernelEvent<'_>)) -> io::Result<()> {
         let mut reader = Reader::new(&self.events, &mut self.buffer);
         loop {
@@ -98,7 +96,7 @@ fn meaning(flags: ReadFlags, name: Option<&OsStr>) -> Option<KernelEvent<'_>> {
     if flags.contains(ReadFlags::MOVE_SELF) {
         return Some(KernelEvent::Moved);
     }
-    // What happens to the watched directory itself has no name.
+    // Events about the watched directory itself have no name.
     let name = name?;
     let came = flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO);
     if flags.contains(ReadFlags::ISDIR) {

@@ -1,8 +1,8 @@
-//! The file watcher: notices writes in the worktrees of repositories, and tells of each once it has settled.
+//! The file watcher: notices writes in the worktrees of repositories, and reports each once it has settled.
 //!
-//! One thread sleeps until the kernel has something to tell. Git's own directories and what git ignores cost nothing:
-//! they are not looked into. What git itself writes while it holds the index (checkouts, merges, rebases) is not told.
-//! Everything has a bound, and reaching it is in the [`WatchState`].
+//! One thread sleeps until the kernel has an event. Git's own directories and ignored ones cost nothing: they are not
+//! watched. What git itself writes while it holds the index (checkouts, merges, rebases) is not reported. Everything
+//! has a bound, and reaching it shows in the [`WatchState`].
 
 mod burst;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! The refs of the projects whose worktrees are watched: a branch that moves is told of, whoever moved it.
+//! The refs of projects whose worktrees are watched: reports a branch that moves, whoever moved it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,14 +13,13 @@ use crate::state::WatchTrouble;
 use crate::trees::{WatchTarget, WatchedTrees};
 use crate::watcher::Bounds;
 
-/// The refs of one project.
 #[derive(Debug, Default)]
 pub(crate) struct Refs {
-    /// The watches of the directories that git keeps them in.
+    /// The watches of the directories with refs.
     watches: BTreeMap<PathBuf, WatchId>,
     first: Option<Instant>,
     last: Option<Instant>,
-    /// When to look again at what could not be read, and how long after the last look that is.
+    /// When to retry what could not be read, and how long after the last try that is.
     again: Option<(Instant, Duration)>,
 }
 
@@ -30,7 +29,7 @@ impl Refs {
         self.last = Some(now);
     }
 
-    /// To be looked at again some time later, if nothing moves before; each time that is twice as late.
+    /// Schedules another look, if nothing moves before; each time twice as late.
     pub(crate) fn look_later(&mut self, now: Instant, bounds: &Bounds) {
         let pause = self.again.map_or(bounds.again_min, |(_, pause)| (pause * 2).min(bounds.again_max));
         self.again = Some((now + pause, pause));
@@ -40,18 +39,18 @@ impl Refs {
         self.again = None;
     }
 
-    /// When it may have settled; nothing while nothing moved.
+    /// When it may have settled; `None` if nothing moved.
     pub(crate) fn next(&self, bounds: &Bounds) -> Option<Instant> {
         let moved = || Some((self.last? + bounds.settle).min(self.first? + bounds.burst_max));
         moved().into_iter().chain(self.again.map(|(at, _)| at)).min()
     }
 
-    /// Whether it has settled; asked once.
+    /// Whether it has settled; true only once.
     pub(crate) fn has_settled(&mut self, now: Instant, bounds: &Bounds) -> bool {
         let has_settled = self.next(bounds).is_some_and(|next| now >= next);
         if has_settled {
             (self.first, self.last) = (None, None);
-            // Until somebody says so again.
+            // Until it is scheduled again.
             self.again = self.again.map(|(_, pause)| (now + bounds.again_max, pause));
         }
         has_settled
@@ -59,7 +58,7 @@ impl Refs {
 }
 
 impl WatchedTrees {
-    /// Watches the refs of all projects whose worktrees are watched, and of no others; gives the projects that are new.
+    /// Watches the refs of exactly the projects whose worktrees are watched; returns the new projects.
     pub(crate) fn set_refs(&mut self) -> Vec<Checkout> {
         let wanted: BTreeSet<PathBuf> =
             self.trees.values().map(|tree| tree.checkout.common_dir().to_owned()).collect();
@@ -84,8 +83,8 @@ impl WatchedTrees {
         of().find(|tree| tree.git_dir() == common_dir).or_else(|| of().next())
     }
 
-    /// Watches the directories in which git keeps refs: files, or tables; and those of worktrees. A branch may be a symbolic
-    /// ref to any of them.
+    /// Watches the directories in which git keeps refs: files, or tables; and those of worktrees. A branch may be a
+    /// symbolic ref to any of them.
     pub(crate) fn watch_refs(&mut self, common_dir: &Path) {
         let of =
             self.trees.values().map(|tree| &tree.checkout).filter(|tree| tree.common_dir() == common_dir);
@@ -107,7 +106,7 @@ impl WatchedTrees {
                     self.refs.entry(common_dir.to_owned()).or_default().watches.insert(dir.clone(), watch);
                 }
                 Ok(_) => {}
-                // Git keeps them otherwise here, or has just removed an empty one.
+                // Git stores them differently here, or has just removed an empty one.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
                 Err(error) => {
                     let problem = format!("{}: {error}", dir.display());

@@ -1,4 +1,4 @@
-//! The watcher's loop: it sleeps until the kernel has something to tell, a burst settles, or something else is wanted.
+//! The watcher's loop: it sleeps until the kernel has an event, a burst settles, or something else should be watched.
 
 use std::ffi::OsStr;
 use std::io::{self, PipeReader, Read};
@@ -25,7 +25,7 @@ pub(crate) struct Watching<O> {
     told: WatchState,
 }
 
-/// One thing that happened, kept until all that happened is read.
+/// One event, kept until all are read.
 enum QueuedEvent {
     Name(WatchId, NameEvent, PathBuf),
     Moved(WatchId),
@@ -64,7 +64,7 @@ impl<O: Observer> Watching<O> {
         while self.turn() {}
     }
 
-    /// One turn; says whether there is another.
+    /// One turn; returns whether there is another.
     fn turn(&mut self) -> bool {
         let bounds = &self.trees.bounds;
         let refs = self.trees.refs.values().filter_map(|refs| refs.next(bounds));
@@ -91,7 +91,7 @@ impl<O: Observer> Watching<O> {
         true
     }
 
-    /// Asks what is wanted, and watches it.
+    /// Asks what to watch, and watches it.
     fn refresh(&mut self) {
         let wanted = self.observer.wanted();
         self.trees.set(&wanted, Instant::now());
@@ -101,7 +101,7 @@ impl<O: Observer> Watching<O> {
         self.tell();
     }
 
-    /// Takes in all that happened.
+    /// Processes everything that happened.
     fn listen(&mut self) {
         let mut seen = Vec::new();
         let read = self.trees.kernel.read(|watch, what| {
@@ -141,7 +141,7 @@ impl<O: Observer> Watching<O> {
                 match kind {
                     NameEvent::NewDirectory if name == INDEX_LOCK => tree.git_began(now),
                     NameEvent::Went if name == INDEX_LOCK => tree.git_ended(),
-                    // A branch may also be a symbolic ref to one of those that stand beside the head.
+                    // A branch may also be a symbolic ref to one of those next to HEAD.
                     NameEvent::NewDirectory | NameEvent::Written if is_top_ref(name) => {
                         let common_dir = tree.checkout.common_dir().to_owned();
                         self.touch_refs(&common_dir, now);
@@ -157,7 +157,7 @@ impl<O: Observer> Watching<O> {
                 if matches!(kind, NameEvent::DirCame) {
                     self.trees.watch_refs(&common_dir);
                 }
-                // A lock is not the ref yet; the ref comes in its place.
+                // A lock is not the ref yet; the ref replaces it.
                 if name.extension() != Some(OsStr::new("lock")) {
                     self.touch_refs(&common_dir, now);
                 }
@@ -165,7 +165,7 @@ impl<O: Observer> Watching<O> {
             Some(WatchTarget::Dir { root, dir }) => {
                 let path = dir.join(name);
                 if name == OsStr::new(".git") {
-                    // It is a repository of its own from here on.
+                    // From here on it is a repository of its own.
                     if !dir.as_os_str().is_empty() {
                         self.trees.drop_below(&root, &dir);
                     }
@@ -189,7 +189,7 @@ impl<O: Observer> Watching<O> {
         }
     }
 
-    /// Something of a worktree was written to, or went.
+    /// A file of a worktree was written or removed.
     fn touch(&mut self, root: &Path, path: &Path, now: Instant) {
         let bounds = self.trees.bounds;
         let Some(tree) = self.trees.trees.get_mut(root) else { return };
@@ -206,14 +206,14 @@ impl<O: Observer> Watching<O> {
         }
     }
 
-    /// A branch or a head moves.
+    /// A branch or a HEAD moves.
     fn touch_refs(&mut self, common_dir: &Path, now: Instant) {
         let Some(refs) = self.trees.refs.get_mut(common_dir) else { return };
         refs.touch(now);
         self.observer.refs_touched(common_dir);
     }
 
-    /// A watched directory has another name: what came of it is told by the directories around it, but for the top.
+    /// A watched directory was renamed: the directories around it tell what became of it, except for the top.
     fn moved(&mut self, watch: WatchId) {
         if let Some(WatchTarget::Dir { root, dir }) = self.trees.spot(watch).cloned()
             && dir.as_os_str().is_empty()
@@ -233,7 +233,7 @@ impl<O: Observer> Watching<O> {
         }
     }
 
-    /// Watches what came, until nothing new is found.
+    /// Watches new directories, until nothing new is found.
     fn take_in(&mut self) {
         let roots: Vec<PathBuf> = self.trees.trees.keys().cloned().collect();
         for root in roots {
@@ -275,7 +275,7 @@ impl<O: Observer> Watching<O> {
         }
     }
 
-    /// Tells how it is, if it is otherwise than before.
+    /// Reports the state, if it has changed.
     fn tell(&mut self) {
         let state = self.trees.state();
         if state != self.told {
@@ -285,8 +285,8 @@ impl<O: Observer> Watching<O> {
     }
 }
 
-/// Whether git takes a file for a ref that stands beside the head: `HEAD` itself, `ORIG_HEAD` and whatever is named like
-/// these. What a fetch leaves there is none.
+/// Whether a file is a ref next to HEAD: `HEAD` itself, `ORIG_HEAD` and similar names. What a fetch leaves there is
+/// none.
 fn is_top_ref(name: &Path) -> bool {
     let name = name.as_os_str().as_encoded_bytes();
     name != b"FETCH_HEAD"

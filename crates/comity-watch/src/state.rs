@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// What is watched at the moment.
+/// What is watched, and what went wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WatchState {
     pub trees: usize,
@@ -12,7 +12,7 @@ pub struct WatchState {
     pub troubles: Vec<WatchTrouble>,
 }
 
-/// A reason for which writes may go unnoticed.
+/// Why writes may go unnoticed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WatchTrouble {
     /// There are more directories than are watched.
@@ -21,35 +21,34 @@ pub enum WatchTrouble {
         root: PathBuf,
         directories_max: usize,
     },
-    /// The system lets nobody watch more.
+    /// The system allows no more watches.
     SystemLimit {
         /// In which tree it was reached.
         root: PathBuf,
     },
     /// More paths changed at once than are kept.
     TooManyPaths {
-        /// The top of the worktree in question.
+        /// The worktree's root.
         root: PathBuf,
         paths_max: usize,
     },
-    /// Files changed faster than they were looked at, and some of it was lost.
+    /// Files changed faster than they were read, and some events were lost.
     Overrun { times: usize },
     /// The branches of a project cannot be watched.
     Refs {
-        /// The git directory of the project.
+        /// The project's git directory.
         common_dir: PathBuf,
         problem: String,
     },
-    /// Something could not be looked at.
     Unreadable {
-        /// The top of the worktree in question.
+        /// The worktree's root.
         root: PathBuf,
         problem: String,
     },
 }
 
 impl WatchTrouble {
-    /// The tree that it is about, if it is about one.
+    /// The tree that it is about, if any.
     pub fn root(&self) -> Option<&PathBuf> {
         match self {
             WatchTrouble::TooManyDirectories { root, .. }

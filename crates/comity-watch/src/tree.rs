@@ -10,28 +10,27 @@ use crate::burst::Burst;
 use crate::kernel::WatchId;
 use crate::watcher::Bounds;
 
-/// The file that git has as long as it changes the index, and with it the checkout.
+/// Exists while git changes the index, and with it the checkout.
 pub(crate) const INDEX_LOCK: &str = "index.lock";
 
-/// A directory that came, and is not watched yet.
+/// A new directory that is not watched yet.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct NewDirectory {
     pub(crate) dir: PathBuf,
-    /// Whether git made it: then what is in it is not told.
+    /// Whether git created it: then its contents are not reported.
     pub(crate) by_git: bool,
 }
 
-/// A worktree that is watched.
 #[derive(Debug)]
 pub(crate) struct WatchedTree {
     pub(crate) checkout: Checkout,
-    /// The watches of its directories, by their path from the top.
+    /// By path from the top.
     pub(crate) dirs: BTreeMap<PathBuf, WatchId>,
     /// The watch of git's directory.
     pub(crate) git: Option<WatchId>,
     pub(crate) burst: Burst,
     pub(crate) came: BTreeSet<NewDirectory>,
-    /// Whether it has to be walked again: rules for ignoring have changed, or something was not told.
+    /// Whether it has to be walked again: ignore rules have changed, or events were lost.
     pub(crate) is_stale: bool,
     /// Since when git has its index locked.
     git_since: Option<Instant>,
@@ -50,18 +49,16 @@ impl WatchedTree {
         }
     }
 
-    /// Looks whether git is at work.
+    /// Checks whether git is running.
     pub(crate) fn look_for_git(&mut self, now: Instant) {
         let is_locked = self.checkout.git_dir().join(INDEX_LOCK).symlink_metadata().is_ok();
         self.git_since = is_locked.then(|| self.git_since.unwrap_or(now));
     }
 
-    /// Git began to work.
     pub(crate) fn git_began(&mut self, now: Instant) {
         self.git_since = Some(now);
     }
 
-    /// Git is done.
     pub(crate) fn git_ended(&mut self) {
         self.git_since = None;
     }
@@ -71,7 +68,7 @@ impl WatchedTree {
         self.git_since.is_some_and(|since| now.duration_since(since) < bounds.git_max)
     }
 
-    /// Takes out the watches of a directory and of all below it.
+    /// Removes the watches of a directory and everything below it.
     pub(crate) fn take_below(&mut self, dir: &Path) -> Vec<WatchId> {
         let below: Vec<PathBuf> = self
             .dirs

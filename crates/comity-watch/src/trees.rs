@@ -19,21 +19,27 @@ use crate::watcher::Bounds;
 /// How long git may take to say what it ignores.
 const GIT_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a watch stands for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum WatchTarget {
-    /// A directory of a worktree.
-    Dir { root: PathBuf, dir: PathBuf },
-    /// Git's own directory of a worktree.
-    Git { root: PathBuf },
-    /// A directory that the refs of a project are in.
-    Refs { common_dir: PathBuf, dir: PathBuf },
+    Dir {
+        root: PathBuf,
+        dir: PathBuf,
+    },
+    /// A worktree's own git directory.
+    Git {
+        root: PathBuf,
+    },
+    /// A directory with refs of a project.
+    Refs {
+        common_dir: PathBuf,
+        dir: PathBuf,
+    },
 }
 
 pub(crate) struct WatchedTrees {
     pub(crate) kernel: Kernel,
     pub(crate) trees: BTreeMap<PathBuf, WatchedTree>,
-    /// The refs of their projects, by the common git directory.
+    /// By the common git directory.
     pub(crate) refs: BTreeMap<PathBuf, Refs>,
     pub(crate) bounds: Bounds,
     spots: HashMap<WatchId, WatchTarget>,
@@ -51,7 +57,7 @@ impl WatchedTrees {
         self.spots.get(&watch)
     }
 
-    /// Notes what a watch stands for.
+    /// Records what a watch stands for.
     pub(crate) fn place(&mut self, watch: WatchId, spot: WatchTarget) {
         self.spots.insert(watch, spot);
     }
@@ -66,7 +72,7 @@ impl WatchedTrees {
         WatchState { trees: self.trees.len(), directories, troubles: self.troubles.clone() }
     }
 
-    /// Notes what went wrong; the same of the same tree once.
+    /// Records what went wrong, once for each tree.
     pub(crate) fn note(&mut self, trouble: WatchTrouble) {
         match (&trouble, self.troubles.iter_mut().find(|known| is_same_kind(known, &trouble))) {
             (WatchTrouble::Overrun { .. }, Some(WatchTrouble::Overrun { times })) => *times += 1,
@@ -75,7 +81,7 @@ impl WatchedTrees {
         }
     }
 
-    /// Watches these worktrees, and no others.
+    /// Watches exactly these worktrees.
     pub(crate) fn set(&mut self, wanted: &BTreeSet<PathBuf>, now: Instant) {
         let gone: Vec<PathBuf> = self.trees.keys().filter(|root| !wanted.contains(*root)).cloned().collect();
         for root in gone {
@@ -91,7 +97,7 @@ impl WatchedTrees {
     fn begin(&mut self, root: &Path, now: Instant) {
         let checkout = match Checkout::at(root) {
             Ok(Some(checkout)) => checkout,
-            // It is gone again: whoever wanted it will learn that.
+            // It is gone again, as whoever wanted it will find out.
             Ok(None) => return,
             Err(error) => return self.note(unreadable(root, &error)),
         };
@@ -105,7 +111,7 @@ impl WatchedTrees {
         self.walk(root, vec![PathBuf::new()], |_| {});
     }
 
-    /// Watches a worktree no more.
+    /// Stops watching a worktree.
     pub(crate) fn end(&mut self, root: &Path) {
         let Some(mut tree) = self.trees.remove(root) else { return };
         let watches = tree.take_below(Path::new(""));
@@ -133,7 +139,7 @@ impl WatchedTrees {
         }
     }
 
-    /// A directory is no more part of its worktree, with all below it.
+    /// A directory is no longer part of its worktree, with everything below it.
     pub(crate) fn drop_below(&mut self, root: &Path, dir: &Path) {
         let Some(tree) = self.trees.get_mut(root) else { return };
         tree.burst.forget_below(dir);
@@ -144,7 +150,7 @@ impl WatchedTrees {
         }
     }
 
-    /// Watches the directories that came; gives the files that were in them before the watch was.
+    /// Watches new directories; returns the files that were in them before.
     pub(crate) fn take_in(&mut self, root: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let Some(tree) = self.trees.get_mut(root) else { return found };
@@ -156,7 +162,7 @@ impl WatchedTrees {
         found
     }
 
-    /// Walks a whole worktree again: what is new is watched, and what is to be ignored now is not.
+    /// Walks a whole worktree again: watches what is new, and stops watching what is now ignored.
     pub(crate) fn walk_again(&mut self, root: &Path, now: Instant) {
         let Some(tree) = self.trees.get_mut(root) else { return };
         tree.is_stale = false;
@@ -172,8 +178,8 @@ impl WatchedTrees {
         }
     }
 
-    /// Watches directories and all below them, level by level: git is asked once a level what it ignores, and what
-    /// it ignores is not looked into.
+    /// Watches directories and everything below them, level by level: git is asked once per level what it ignores,
+    /// and that is not entered.
     fn walk(&mut self, root: &Path, mut level: Vec<PathBuf>, mut found: impl FnMut(PathBuf)) {
         while !level.is_empty() {
             let Some(tree) = self.trees.get(root) else { return };
@@ -187,7 +193,7 @@ impl WatchedTrees {
                 if !self.watch(root, &dir) {
                     return;
                 }
-                // Read only after the watch is there: what came before is found, what comes later is told.
+                // Read after the watch exists: what came before is found here, what comes later is reported.
                 let Ok(entries) = fs::read_dir(root.join(&dir)) else { continue };
                 for entry in entries.flatten().filter(|entry| entry.file_name() != OsStr::new(".git")) {
                     let path = dir.join(entry.file_name());
@@ -202,7 +208,7 @@ impl WatchedTrees {
         }
     }
 
-    /// Watches one directory; says whether there is room for more.
+    /// Watches one directory; returns whether there is room for more.
     fn watch(&mut self, root: &Path, dir: &Path) -> bool {
         let at = root.join(dir);
         let is_top = dir.as_os_str().is_empty();

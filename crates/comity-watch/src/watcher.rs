@@ -1,4 +1,4 @@
-//! The watcher's thread, and who is told.
+//! The watcher's thread, and its observer.
 
 use std::collections::BTreeSet;
 use std::io::{self, PipeWriter, Write};
@@ -19,7 +19,7 @@ pub struct Bounds {
     pub directories_max: usize,
     /// Paths of one tree that wait to settle.
     pub paths_max: usize,
-    /// How long a path must be left alone before it is told of.
+    /// How long a path must be left alone before it is reported.
     pub settle: Duration,
     /// How long a path that is never left alone waits at most.
     pub burst_max: Duration,
@@ -44,7 +44,7 @@ impl Default for Bounds {
     }
 }
 
-/// What became of a look at branches that moved.
+/// The result of looking at branches that moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RefsRead {
     Done,
@@ -54,24 +54,24 @@ pub enum RefsRead {
     Later,
 }
 
-/// Who says what is to be watched, and is told what was seen; all on the watcher's thread.
+/// Says what to watch, and is told what was seen; always on the watcher's thread.
 pub trait Observer: Send + 'static {
-    /// The tops of the worktrees that are to be watched from now on, symlinks resolved.
+    /// The roots of the worktrees to watch from now on, symlinks resolved.
     fn wanted(&mut self) -> BTreeSet<PathBuf>;
 
-    /// Something was written to, or went: called at once, perhaps often, so it must be quick.
+    /// Something was written or removed: called at once, perhaps often, so it must be quick.
     fn touched(&mut self, root: &Path, path: &Path);
 
-    /// These paths were touched and have been left alone since; a directory stands for all below it.
+    /// These paths were touched and have settled; a directory stands for everything below it.
     fn settled(&mut self, checkout: &Checkout, paths: Vec<PathBuf>);
 
     /// The branches of this checkout's project are watched from here on.
     fn refs_watched(&mut self, _checkout: &Checkout) {}
 
-    /// A branch or a head of this project moves: called at once, perhaps often, so it must be quick.
+    /// A branch or a HEAD of this project moves: called at once, perhaps often, so it must be quick.
     fn refs_touched(&mut self, _common_dir: &Path) {}
 
-    /// The branches and heads have been left alone since.
+    /// The branches and heads have settled.
     fn refs_settled(&mut self, _checkout: &Checkout) -> RefsRead {
         RefsRead::Done
     }
@@ -89,7 +89,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Starts the watcher's thread. It is not there on systems other than Linux.
+    /// Starts the watcher's thread. Only Linux has it.
     #[cfg(target_os = "linux")]
     pub fn start(observer: impl Observer, bounds: Bounds) -> io::Result<Watcher> {
         let (wakes, wake) = io::pipe()?;
@@ -99,13 +99,13 @@ impl Watcher {
         Ok(Watcher { wake: Some(wake), is_woken, thread: Some(thread) })
     }
 
-    /// Starts the watcher's thread. It is not there on systems other than Linux.
+    /// Starts the watcher's thread. Only Linux has it.
     #[cfg(not(target_os = "linux"))]
     pub fn start(_observer: impl Observer, _bounds: Bounds) -> io::Result<Watcher> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "files are watched on Linux only"))
     }
 
-    /// Lets the watcher ask again what is wanted. Never waits.
+    /// Lets the watcher ask again what to watch. Never waits.
     pub fn wake(&self) {
         // One byte is enough however often it is woken, so the pipe is never full.
         if let Some(wake) = &self.wake

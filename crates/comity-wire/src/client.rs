@@ -18,7 +18,6 @@ use crate::spin_wait::{SpinBudget, Wait, spin_wait};
 use crate::trust;
 use crate::version::version;
 
-/// Bytes read at a time.
 const READ_BYTES: usize = 8 * 1024;
 
 /// A connection to the server.
@@ -27,21 +26,21 @@ pub struct Client {
     stream: UnixStream,
     timeout: Option<Timespec>,
     spinning: SpinBudget,
-    /// What came: a whole line at the front once one was read, perhaps more behind it.
+    /// What was received: a whole line at the front once one was read, perhaps more after it.
     came: Vec<u8>,
-    /// How long the line at the front is; it goes when the next one is read.
+    /// The length of the line at the front; it is removed when the next one is read.
     line: usize,
     out: Vec<u8>,
     next_id: u64,
 }
 
-/// The connection did not work; what was asked may or may not have happened.
+/// The connection failed; what was asked may or may not have happened.
 #[derive(Debug)]
 pub enum ClientError {
     Io(io::Error),
     /// The server closed the connection.
     Closed,
-    /// What came is not of this protocol.
+    /// What was received is not this protocol.
     Garbage(String),
 }
 
@@ -56,7 +55,7 @@ impl fmt::Display for ClientError {
 }
 
 impl ClientError {
-    /// Whether the server has gone in the middle of it, as it does when it is started again.
+    /// Whether the server went away in the middle of it, as it does when it is restarted.
     pub fn is_gone(&self) -> bool {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
         match self {
@@ -79,20 +78,20 @@ impl From<io::Error> for ClientError {
 }
 
 impl Client {
-    /// Connects to the server of a state directory; to nobody if another user could be listening there.
+    /// Connects to the server of a state directory; refused if another user could be listening there.
     pub fn connect(home: &Home) -> io::Result<Client> {
         let stream = trust::connect(home)?;
         let spinning = SpinBudget::default();
         Ok(Client { stream, timeout: None, spinning, came: Vec::new(), line: 0, out: Vec::new(), next_id: 1 })
     }
 
-    /// Bounds every single read and write; `None` waits for ever.
+    /// Limits every single read and write; `None` waits for ever.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.timeout = timeout.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         self.stream.set_write_timeout(timeout)
     }
 
-    /// The server's process, where the system tells.
+    /// The server's process, if the system tells.
     pub fn server(&self) -> Option<i32> {
         trust::listener_of(&self.stream)
     }
@@ -102,7 +101,7 @@ impl Client {
         &self.stream
     }
 
-    /// Sends a request as it is, with an id of this connection; gives the id.
+    /// Sends a request with an id of this connection; returns the id.
     pub fn send(&mut self, mut request: Request<'_>) -> Result<u64, ClientError> {
         request.id = self.next_id;
         if self.next_id == 1 {
@@ -124,13 +123,13 @@ impl Client {
         self.parse_line()
     }
 
-    /// Asks one question and waits for its answer; lines for other questions are passed over.
+    /// Asks one question and waits for its answer; skips lines for other questions.
     pub fn call(&mut self, request: Request<'_>) -> Result<Reply<'_>, ClientError> {
         let id = self.send(request)?;
         self.answer(id)
     }
 
-    /// Waits for the answer to what was sent; lines for other questions are passed over.
+    /// Waits for the answer to what was sent; skips lines for other questions.
     pub fn answer(&mut self, id: u64) -> Result<Reply<'_>, ClientError> {
         self.wait_for(id)?;
         self.arrived()
@@ -141,7 +140,7 @@ impl Client {
         self.parse_line()
     }
 
-    /// Waits until the answer to what was sent is there; lines for other questions are passed over.
+    /// Waits until the answer to what was sent has arrived; skips lines for other questions.
     pub fn wait_for(&mut self, id: u64) -> Result<(), ClientError> {
         // The server writes the id first, so the line need not be parsed to know whose it is.
         let start = format!("{{\"id\":{id},");
@@ -208,7 +207,8 @@ impl Client {
 
 /// Waits for something to read, and reads it.
 ///
-/// Whoever sleeps in the read itself is woken as well when the server takes out what was asked: twice for each answer.
+/// A client that sleeps in the read itself would also be woken when the server takes out the question: twice for each
+/// answer.
 fn sleep_and_read(stream: &mut UnixStream, timeout: Option<Timespec>, to: &mut [u8]) -> io::Result<usize> {
     loop {
         match poll(&mut [PollFd::new(&*stream, PollFlags::IN)], timeout.as_ref()) {
@@ -225,7 +225,7 @@ fn sleep_and_read(stream: &mut UnixStream, timeout: Option<Timespec>, to: &mut [
 }
 
 impl Request<'_> {
-    /// A request with nothing in it, to be filled.
+    /// An empty request, to be filled.
     pub fn empty() -> Request<'static> {
         Request {
             id: 0,

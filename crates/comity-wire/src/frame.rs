@@ -1,17 +1,17 @@
-//! What goes over the socket.
+//! The messages on the socket.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The version of this protocol; a server of another one says so. `status` and `$stop` are understood by all.
+/// The version of this protocol; a server with another one says so. `status` and `$stop` work with all.
 pub const PROTOCOL: u32 = 1;
 
 /// The longest line in either direction.
 pub const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// One question to the server.
+/// A request to the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Request<'a> {
     /// Chosen by the client; the reply repeats it.
@@ -19,7 +19,7 @@ pub struct Request<'a> {
     /// The operation's name in the catalog.
     #[serde(borrow)]
     pub op: Cow<'a, str>,
-    /// The operation's input; nothing is like `{}`.
+    /// The operation's input; `None` means `{}`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub input: Option<&'a RawValue>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -33,16 +33,16 @@ pub struct Request<'a> {
     /// Makes a repeat of this request harmless.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub key: Option<Cow<'a, str>>,
-    /// Whether the answer is wanted as text too.
+    /// Whether the answer is wanted as text, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub text: bool,
-    /// The protocol that the client speaks; once for a connection is enough, and none is the first one.
+    /// The protocol that the client speaks; once per connection is enough, and `None` means the first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<u32>,
-    /// Which Comity the client is; once for a connection is enough.
+    /// The client's version; once per connection is enough.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Cow<'a, str>>,
-    /// The agent program's own name for the call that this comes from: its hook has told which of its agents makes it.
+    /// The agent program's id of the call that this comes from: its hook has reported which of its agents makes it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Cow<'a, str>>,
     /// Whether it was sent before with the same key, and not answered.
@@ -67,13 +67,13 @@ pub struct Reply<'a> {
     /// A record of the log, for a request that follows it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub event: Option<&'a RawValue>,
-    /// What the calling agent has to be told besides.
+    /// Further notices for the calling agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
-    /// The offer in the output: once it has reached the caller, say so with `mail_ack`.
+    /// The offer in the output: once it has reached the caller, acknowledge it with `mail_ack`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<u64>,
-    /// How much is waiting for the caller, if it was asked for.
+    /// How much is waiting for the caller, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inbox: Option<InboxCount>,
 }

@@ -4,7 +4,7 @@ use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Longest socket path that every platform takes.
+/// The longest socket path that every platform accepts.
 const SOCKET_PATH_BYTES_MAX: usize = 100;
 
 /// The state directory of one server.
@@ -24,7 +24,7 @@ impl fmt::Display for HomeError {
 impl std::error::Error for HomeError {}
 
 impl Home {
-    /// The directory that the environment names: `COMITY_HOME`, else the platform's place for state.
+    /// The directory that the environment names: `COMITY_HOME`, otherwise the platform's place for state.
     pub fn from_env() -> Result<Home, HomeError> {
         let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         if let Some(given) = env::var_os("COMITY_HOME").filter(|given| !given.is_empty()) {
@@ -52,22 +52,21 @@ impl Home {
         Home(user.join(place))
     }
 
-    /// A given directory.
+    /// The state directory at a path.
     pub fn at(path: impl Into<PathBuf>) -> Home {
         Home(path.into())
     }
 
-    /// The directory itself.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The file that the hash of a first token is laid down in, before the directory is used.
+    /// The file with the hash of a first token, laid down before the directory is used.
     pub fn first_token(&self) -> PathBuf {
         self.0.join("first-token")
     }
 
-    /// The socket. Where the directory's path is too long for one, a short name in a private place stands for it.
+    /// The socket. If the directory's path is too long, a short name in a private place stands for it.
     pub fn socket(&self) -> PathBuf {
         let inside = self.0.join("comity.sock");
         if inside.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
@@ -85,7 +84,7 @@ impl Home {
     }
 }
 
-/// A directory of this user's; both ends check that nobody else made it.
+/// A directory of this user; both ends check that nobody else made it.
 fn short_dir() -> PathBuf {
     Path::new("/tmp").join(format!("comity-{}", rustix::process::geteuid().as_raw()))
 }

@@ -1,30 +1,30 @@
-//! Spinning again for a moment before going to sleep.
+//! Spinning for a moment before going to sleep.
 //!
-//! To be woken on a sleeping core costs several times what a question and its answer cost. In a quick exchange the next
-//! line is only microseconds away, so both ends may look again for a short while before they sleep. Whether that is
-//! the quicker way depends on where the other end runs, which nobody can ask: both ways are timed, and the better one
-//! is taken. Where lines are far apart, nobody looks twice.
+//! Waking a sleeping core costs several times what a question and its answer cost. In a quick exchange the next line
+//! is only microseconds away, so both ends may spin for a short while before they sleep. Whether that is faster
+//! depends on where the other end runs, which nobody can ask: both ways are timed, and the better one is used. If
+//! lines are far apart, nobody spins.
 
 use std::time::{Duration, Instant};
 
-/// How long to look before going to sleep.
+/// How long to spin before going to sleep.
 pub const SPIN_TIME: Duration = Duration::from_micros(150);
 
-/// Looks in vain after which only sleeping is left, until something comes quickly again.
+/// After this many vain spins, only sleep, until something comes quickly again.
 const VAIN_MAX: u32 = 3;
 
-/// After so many waits the way that seemed worse is tried again.
+/// How often, in waits, the way that seemed worse is tried again.
 const TRY_EVERY: u32 = 32;
 
 /// How to wait for what comes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Look for a moment first.
+    /// Spin for a moment first.
     Spinning,
     Sleeping,
 }
 
-/// Which way of waiting was better lately.
+/// Which way of waiting was better recently.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpinBudget {
     waits: u32,
@@ -40,7 +40,7 @@ impl SpinBudget {
         if self.vain >= VAIN_MAX {
             return Wait::Sleeping;
         }
-        // With both ends on one core each look takes time from the other end: it has to be clearly quicker.
+        // With both ends on one core spinning takes time from the other end: it has to be clearly faster.
         let is_quicker = self.spinning.0 * 4 <= self.sleeping.0 * 3;
         let better = if is_quicker { Wait::Spinning } else { Wait::Sleeping };
         match (self.waits.is_multiple_of(TRY_EVERY), better) {
@@ -75,7 +75,7 @@ impl Average {
     }
 }
 
-/// Looks until there is something or the while is over.
+/// Spins until there is something or the time is over.
 pub fn spin_wait<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let begun = Instant::now();
     loop {

@@ -1,7 +1,7 @@
-//! Whether the other end can only be this user's: looked at before anything is sent.
+//! Whether the other end can only be this user's: checked before anything is sent.
 //!
-//! Whoever could plant a socket where ours is looked for would be sent tokens and tool calls, and could answer that all
-//! is allowed.
+//! Whoever could plant a socket where ours is expected would receive tokens and tool calls, and could answer that
+//! everything is allowed.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -12,7 +12,7 @@ use std::path::Path;
 use crate::home::Home;
 
 impl Home {
-    /// Checks that the state directory, the socket and its directory are this user's alone, as far as they are there.
+    /// Checks that the state directory, the socket and its directory are this user's alone, as far as they exist.
     pub fn check(&self) -> io::Result<()> {
         let socket = self.socket();
         let above = socket.parent().filter(|dir| *dir != self.path());
@@ -39,7 +39,7 @@ fn own_socket(found: &Metadata, socket: &Path) -> io::Result<()> {
 /// Connects to the server of a state directory, and to nobody else's.
 pub(crate) fn connect(home: &Home) -> io::Result<UnixStream> {
     let socket = home.socket();
-    // Where nobody listens a server is started, which closes the directory.
+    // If nobody listens a server is started, which makes the directory private.
     fs::symlink_metadata(&socket)?;
     home.check()?;
     let stream = UnixStream::connect(&socket)?;
@@ -50,13 +50,13 @@ pub(crate) fn connect(home: &Home) -> io::Result<UnixStream> {
 fn private_dir(dir: &Path) -> io::Result<()> {
     let found = match fs::symlink_metadata(dir) {
         Ok(found) => found,
-        // Whoever makes it makes it private.
+        // Whoever creates it makes it private.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
     match problem(&found, own_uid()) {
         None => Ok(()),
-        // A file of one's own in the way is a mistake, and nobody's doing.
+        // A file of one's own in the way is a mistake, and not an attack.
         Some(DirProblem::NoDirectory) if found.is_file() && found.uid() == own_uid() => {
             let said = format!("{} is not a directory; remove it, or set COMITY_HOME", dir.display());
             Err(io::Error::new(io::ErrorKind::NotADirectory, said))
@@ -75,7 +75,6 @@ fn private_dir(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// What is wrong with a directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum DirProblem {
     NoDirectory,
@@ -97,7 +96,7 @@ fn problem(found: &Metadata, uid: u32) -> Option<DirProblem> {
 #[cfg(target_os = "linux")]
 fn check_peer(stream: &UnixStream, socket: &Path) -> io::Result<()> {
     let peer = match rustix::net::sockopt::socket_peercred(stream) {
-        // A process that cannot be seen from here has the number 0, which is none.
+        // A process that is invisible from here has the pid 0.
         Err(error) if error.raw_os_error() == 0 => {
             let hint =
                 "run it where the server runs, or set COMITY_HOME to a directory for a server of its own";
@@ -114,13 +113,13 @@ fn check_peer(stream: &UnixStream, socket: &Path) -> io::Result<()> {
     }
 }
 
-/// The process that listens at the other end, where the system tells.
+/// The process that listens at the other end, if the system tells.
 #[cfg(target_os = "linux")]
 pub fn listener_of(stream: &UnixStream) -> Option<i32> {
     rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.pid.as_raw_pid())
 }
 
-/// The process that listens at the other end, where the system tells.
+/// The process that listens at the other end, if the system tells.
 #[cfg(not(target_os = "linux"))]
 pub fn listener_of(_: &UnixStream) -> Option<i32> {
     None

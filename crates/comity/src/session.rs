@@ -1,4 +1,4 @@
-//! A client's connection that survives the server: it reconnects, and asks again what was not answered.
+//! A client's connection that survives the server: it reconnects, and repeats what was not answered.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -9,18 +9,18 @@ use serde_json::value::RawValue;
 
 use crate::start;
 
-/// How often an unanswered question is asked again.
+/// How often an unanswered question is repeated.
 const ATTEMPTS_MAX: u32 = 40;
-/// A server that crashes so soon after a question may have done so because of it.
+/// A server that crashes this soon after a question may have done so because of it.
 const SOON: Duration = Duration::from_secs(5);
-/// Servers that one question may end so, in a row. Whoever only waits outlives any number that are killed.
+/// Servers in a row that one question may end like that. Merely waiting outlives any number of killed servers.
 const CRASHES_MAX: u32 = 2;
 
 /// A question and the servers that it went to: one that ends every server is given up.
 #[derive(Default)]
 pub(crate) struct RequestAttempts {
     is_sent: bool,
-    /// When the server that has it now got it.
+    /// When the current server got it.
     sent_at: Option<Instant>,
     /// The process of that server, or of the last one that had it.
     server: Option<i32>,
@@ -43,11 +43,11 @@ impl RequestAttempts {
         self.sent_at = Some(Instant::now());
     }
 
-    /// The connection is gone; an error says that it is not to be asked again.
+    /// The connection is gone; an error says that it is not to be repeated.
     pub(crate) fn lost(&mut self, home: &Home) -> Result<(), String> {
         let Some(sent_at) = self.sent_at.take() else { return Ok(()) };
         self.losses += 1;
-        // One that is about to end may take a question after it has lost another.
+        // A server about to end may take a question after it has lost another.
         if self.ended.is_none() || self.ended != self.server {
             self.ended = self.server;
             let is_soon = sent_at.elapsed() < SOON;
@@ -82,7 +82,7 @@ pub(crate) struct Session {
 pub(crate) struct ServerAnswer {
     pub(crate) json: Box<RawValue>,
     pub(crate) text: String,
-    /// What an agent has to be told besides.
+    /// Further notices for the agent.
     pub(crate) notices: Vec<String>,
     /// The offer in it: to be acknowledged once it was shown.
     pub(crate) receipt: Option<u64>,
@@ -97,7 +97,7 @@ pub(crate) enum SessionError {
         error: Box<RawValue>,
         /// The part of it that is shown.
         fault: Fault,
-        /// What an agent has to be told besides.
+        /// Further notices for the agent.
         notices: Vec<String>,
         /// What is waiting for the caller then.
         inbox: Option<InboxCount>,
@@ -107,14 +107,14 @@ pub(crate) enum SessionError {
 }
 
 impl Session {
-    /// A session as the environment has it.
+    /// A session from the environment.
     pub(crate) fn from_env(home: Home) -> Session {
         let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
         let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
         Session { home, client: None, token, cwd, zone: time_zone::own() }
     }
 
-    /// Asks an operation. It is asked again if the connection breaks; the key keeps that from doing it twice.
+    /// Asks an operation. It is repeated if the connection breaks; the key keeps that from doing it twice.
     pub(crate) fn ask(&mut self, op: &str, input: &serde_json::Value) -> Result<ServerAnswer, SessionError> {
         let input =
             serde_json::value::to_raw_value(input).map_err(|error| SessionError::Fault(error.to_string()))?;
@@ -145,7 +145,7 @@ impl Session {
     ) -> Result<Result<ServerAnswer, SessionError>, String> {
         let client = match &mut self.client {
             Some(client) => client,
-            // A server that cannot be started is a reason to stop at once.
+            // If the server cannot be started, stop at once.
             None => match start::connect(&self.home) {
                 Ok(client) => self.client.insert(client),
                 Err(problem) => return Ok(Err(SessionError::Fault(problem))),
@@ -187,7 +187,7 @@ impl Session {
         Ok(self.client.insert(client))
     }
 
-    /// Lets go of a connection that broke.
+    /// Drops a broken connection.
     pub(crate) fn disconnect(&mut self) {
         self.client = None;
     }
@@ -205,7 +205,6 @@ impl Session {
     }
 }
 
-/// A key that nobody else has.
 pub(crate) fn random_key() -> Result<String, String> {
     let (a, b) = (getrandom::u64(), getrandom::u64());
     match (a, b) {

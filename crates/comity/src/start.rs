@@ -15,10 +15,10 @@ use rustix::process::Signal;
 use crate::serve;
 use crate::serve::state_dir::{self, StateDirLock, Unusable};
 
-/// Bytes of the server's log above which it begins anew, with the old one beside it.
+/// Beyond this size the server's log is rotated.
 const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// How long after the end of its connections a server is gone at the latest; unless it goes on without them.
+/// How long after its connections a server is gone at the latest, unless it continues without them.
 const ENDING_MAX: Duration = Duration::from_secs(1);
 
 /// How often to start a server that was killed at once, or that finds the state directory not yet free.
@@ -36,7 +36,6 @@ pub(crate) fn connect(home: &Home) -> Result<Client, String> {
     Err(format!("the server does not stay; see {}", log_path(home).display()))
 }
 
-/// Connects to the server, if there is one.
 pub(crate) fn connect_if_running(home: &Home) -> Result<Option<Client>, String> {
     match Client::connect(home) {
         Ok(client) => Ok(Some(client)),
@@ -57,12 +56,12 @@ fn nobody_listens(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
-/// What became of a server that was started.
+/// What became of a started server.
 enum StartOutcome {
     Ready,
     /// It was killed before it was ready.
     Killed,
-    /// Another one has the state directory: it is about to listen, or dead and about to let go.
+    /// Another one has the state directory: it is about to listen, or dead and about to release it.
     Taken,
 }
 
@@ -72,10 +71,10 @@ pub(crate) fn start(home: &Home) -> Result<(), String> {
     start_now(home)
 }
 
-/// Ends the server by `end`, and starts the next one, with this program: nobody else starts one in between.
+/// Ends the server with `end`, and starts the next one, with this program: nobody else starts one in between.
 pub(crate) fn restart<T>(home: &Home, end: impl FnOnce() -> Result<(), T>) -> Result<Result<(), T>, String> {
     let _starting = keep_others_from_starting(home)?;
-    // A server that runs is better than one that cannot start.
+    // A running server is better than one that cannot start.
     let settings = crate::serve::read_config(home);
     settings.map_err(|problem| format!("the server keeps running as it is: {problem}"))?;
     match end() {
@@ -84,14 +83,14 @@ pub(crate) fn restart<T>(home: &Home, end: impl FnOnce() -> Result<(), T>) -> Re
     }
 }
 
-/// While it lives no server uses the state directory, and none is started for it.
+/// While this lives no server uses the state directory, and none is started for it.
 pub(crate) struct StartLock {
     // In this order: whoever waits to start a server finds the directory free.
     _held: StateDirLock,
     _starting: std::fs::File,
 }
 
-/// Ends the server by `end`, and takes the state directory: no client starts another one in between.
+/// Ends the server with `end`, and takes the state directory: no client starts another one in between.
 pub(crate) fn take_alone<T>(
     home: &Home,
     end: impl FnOnce() -> Result<(), T>,
@@ -177,7 +176,7 @@ struct StartedServer {
 /// The last one.
 static STARTED: Mutex<Option<StartedServer>> = Mutex::new(None);
 
-/// Whoever starts a server and outlives it has to take notice of its end.
+/// Whoever starts a server and outlives it has to reap it.
 fn watch_end(mut server: Child) {
     let (pid, (tell, ended)) = (server.id(), channel());
     let waiting = move || drop(server.wait().map(|end| tell.send(end)));
@@ -187,13 +186,13 @@ fn watch_end(mut server: Child) {
     }
 }
 
-/// Whether the server with this process, which is gone, has ended by a bug. One that was started by somebody else and did
-/// not live to tell may have been killed.
+/// Whether a bug has ended the server with this process, which is gone. One that somebody else started may also have
+/// been killed.
 pub(crate) fn has_crashed(home: &Home, server: i32) -> bool {
     has_panicked(home, server) || has_faulted(server)
 }
 
-/// Whether it was ended by a signal that comes from within, if it is one of ours.
+/// Whether a fault of its own ended it, if it is one of ours.
 fn has_faulted(server: i32) -> bool {
     const FAULTS: [Signal; 7] =
         [Signal::SEGV, Signal::ABORT, Signal::BUS, Signal::ILL, Signal::FPE, Signal::TRAP, Signal::SYS];
@@ -201,13 +200,13 @@ fn has_faulted(server: i32) -> bool {
     let Some(ours) = started.as_mut().filter(|ours| i32::try_from(ours.pid) == Ok(server)) else {
         return false;
     };
-    // Its connections go a moment before it does.
+    // Its connections close a moment before it ends.
     ours.end = ours.end.or_else(|| ours.ended.recv_timeout(ENDING_MAX).ok());
     let signal = ours.end.and_then(|end| end.signal());
     signal.is_some_and(|signal| FAULTS.iter().any(|fault| fault.as_raw() == signal))
 }
 
-/// Where a server that was started on demand writes what it has to say.
+/// Where a server that was started on demand writes its messages.
 pub(crate) fn log_path(home: &Home) -> std::path::PathBuf {
     home.path().join("server.log")
 }
@@ -226,7 +225,7 @@ fn open_log(home: &Home) -> io::Result<std::fs::File> {
     std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// How long to wait before trying to connect again, the n-th time.
+/// How long to wait before the n-th try to reconnect.
 pub(crate) fn pause(attempt: u32) -> Duration {
     Duration::from_millis((10 << attempt.min(5)).min(250))
 }

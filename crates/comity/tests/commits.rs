@@ -26,6 +26,30 @@ fn write(place: &Place, path: &str, text: &str) {
     fs::write(file, text).expect("written");
 }
 
+/// Whatever stands first on the PATH: what agents may write is not run for them by the server.
+#[test]
+fn a_git_that_an_agent_can_write_is_not_run() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let bin = dir.path().join("bin");
+    std::fs::create_dir(&bin).expect("made");
+    let real = std::env::var("PATH").expect("a path");
+    let path = format!("{}:{real}", bin.display());
+    let home = dir.path().join("state");
+    let place = Place::at(dir, home, &[("PATH", &path)]);
+    let ann = place.join(&["ann"]);
+    let script =
+        format!("#!/bin/sh\ntouch {}\nPATH='{real}'; exec git \"$@\"\n", place.dir().join("ran").display());
+    std::fs::write(bin.join("git"), script).expect("written");
+    assert!(place.program("chmod").arg("755").arg(bin.join("git")).status().expect("chmod").success());
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    std::fs::write(place.repo.join("src/a.rs"), "// of ann\n").expect("written");
+    place.json_as(&ann, &["worktree", "add", "login"]);
+    assert_eq!(place.json_as(&ann, &["commit", "-m", "It"])["files"][0]["path"], "src/a.rs");
+    place.kill_server();
+    place.json(&["worktree", "list"]);
+    assert!(!place.dir().join("ran").exists());
+}
+
 #[test]
 fn a_commit_that_is_on_no_branch_is_warned_of() {
     let place = Place::new();
@@ -232,4 +256,75 @@ fn commit_in_turn(place: &Place, agent: &Agent, number: usize) {
         ask("commit", json!({ "message": format!("{path}") }));
         assert!(git(place, &["cat-file", "-e", &format!("HEAD:{path}")]).is_empty(), "{path} is committed");
     }
+}
+
+/// An agent may write into `.git` and to the user's settings of git. The server's git does not write where these lead, and tells
+/// nothing of it.
+#[test]
+fn what_an_agent_writes_for_git_leads_it_nowhere() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs", "docs/"]);
+    place.json_as(&bob, &["lock", "src/b.rs"]);
+    let before = fs::read(place.repo.join("src/a.rs")).expect("a file");
+    let (traced, git_dir) = (place.dir().join("traced"), place.repo.join(".git"));
+    let settings = format!(
+        "[trace2]\n\tnormalTarget = {0}\n\teventTarget = {0}\n\tperfTarget = {0}\n",
+        traced.display()
+    );
+    fs::write(place.dir().join(".gitconfig"), settings).expect("written");
+    let secret = fs::read_to_string(place.home.join("secret")).expect("a secret");
+    let docs = place.repo.join("docs");
+    fs::create_dir(&docs).expect("made");
+    for (at, to) in [
+        ("logs/refs/heads/main", place.repo.join("src/a.rs")),
+        ("logs/refs/heads/main", place.dir().join("new")),
+        ("refs/heads/comity", docs.clone()),
+        ("worktrees", docs.clone()),
+        ("packed-refs", place.home.join("secret")),
+        ("MERGE_HEAD", place.home.join("secret")),
+    ] {
+        write(&place, "src/b.rs", &format!("// {at}\n"));
+        let (link, kept) = (git_dir.join(at), place.dir().join("kept"));
+        let was_there = fs::rename(&link, &kept).is_ok();
+        std::os::unix::fs::symlink(&to, &link).expect("a link");
+        for act in [&["commit", "-m", "It"][..], &["worktree", "add", "login"]] {
+            let ran = place.run_as(&bob, act);
+            let said = format!("{}{}", ran.out, ran.err);
+            assert!(!said.contains(secret.trim()), "{at}: {ran:?}");
+            assert!(said.contains("is a symbolic link that leads out of the git directory"), "{at}: {ran:?}");
+            assert!(ran.code != 0 || said.contains("NO WORKTREE"), "{at}: {ran:?}");
+        }
+        fs::remove_file(&link).expect("removed");
+        if was_there {
+            fs::rename(&kept, &link).expect("back");
+        }
+        assert_eq!(fs::read(place.repo.join("src/a.rs")).expect("a file"), before, "{at}");
+        assert_eq!(fs::read_dir(&docs).expect("a directory").count(), 0, "{at}");
+        assert!(!place.dir().join("new").exists(), "{at}");
+    }
+    assert_eq!(place.json_as(&bob, &["commit", "-m", "It"])["files"][0]["path"], "src/b.rs");
+    place.json_as(&bob, &["worktree", "add", "login"]);
+    assert!(!traced.exists());
+}
+
+#[test]
+fn what_stands_for_a_commit_gets_into_no_other() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.json_as(&bob, &["lock", "src/b.rs"]);
+    write(&place, "src/a.rs", "EVIL\n");
+    let tree = git(&place, &["stash", "create"]);
+    git(&place, &["checkout", "--quiet", "src/a.rs"]);
+    let evil = git(&place, &["commit-tree", &format!("{}^{{tree}}", tree.trim()), "-m", "evil"]);
+    git(&place, &["replace", "HEAD", evil.trim()]);
+    write(&place, "src/b.rs", "// of bob\n");
+    assert_eq!(place.json_as(&bob, &["commit", "-m", "It"])["files"][0]["path"], "src/b.rs");
+    let made = place.json_as(&bob, &["worktree", "add", "login"]);
+    let path = Path::new(made["path"].as_str().expect("a path")).join("src/a.rs");
+    assert_eq!(fs::read_to_string(path).expect("a file"), "fn main() {}\n");
+    let changed =
+        git(&place, &["--no-replace-objects", "diff-tree", "--name-only", "-r", "--no-commit-id", "HEAD"]);
+    assert_eq!(changed, "src/b.rs\n");
 }

@@ -10,7 +10,7 @@ use support::{Agent, Place, Ran, eventually};
 /// How long git may be silent in these tests.
 const HUNG_AFTER: &str = "2s";
 
-/// A place whose server finds another git first, which does something before it answers one verb.
+/// A place whose server runs another git, which does something before it answers one verb.
 fn place(verb: &str, before: &str) -> (Place, Agent, PathBuf) {
     let place = Place::with(&[("COMITY_GIT_HUNG_AFTER", HUNG_AFTER), ("COMITY_WORKTREE_READY", "0")]);
     let (bin, real) = (place.dir().join("bin"), std::env::var("PATH").expect("a path"));
@@ -25,7 +25,7 @@ fn place(verb: &str, before: &str) -> (Place, Agent, PathBuf) {
     std::fs::write(bin.join("git"), script).expect("written");
     assert!(place.program("chmod").arg("755").arg(bin.join("git")).status().expect("chmod").success());
     let mut up = place.comity(&["up"]);
-    up.env("PATH", format!("{}:{real}", bin.display()));
+    up.env("COMITY_GIT_PROGRAM", bin.join("git"));
     assert_eq!(Ran::of(up.output().expect("comity runs")).code, 0);
     let ann = place.join(&["ann"]);
     std::fs::write(is_on, "").expect("written");

@@ -31,10 +31,8 @@ fn place() -> (Place, PathBuf) {
         .replace("DIR", own.to_str().expect("text"));
     fs::write(own.join("git"), script).expect("written");
     fs::set_permissions(own.join("git"), fs::Permissions::from_mode(0o755)).expect("executable");
-    let dirs = std::iter::once(own.clone()).chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(dirs).expect("a path");
-    let home = dir.path().join("state");
-    (Place::at(dir, home, &[("PATH", path.to_str().expect("text"))]), own)
+    let (home, git) = (dir.path().join("state"), own.join("git"));
+    (Place::at(dir, home, &[("COMITY_GIT_PROGRAM", git.to_str().expect("text"))]), own)
 }
 
 #[test]

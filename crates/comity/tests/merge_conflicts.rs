@@ -173,3 +173,58 @@ fn a_conflict_that_is_resolved_to_ones_own_side_is_over_afterwards() {
     assert_eq!(conflict.git(&["status", "--porcelain"]).out, "", "nothing is left of the merge");
     assert_eq!(conflict.git(&["diff", "--stat", "HEAD^1", "HEAD"]).out, "", "all as on her side");
 }
+
+#[test]
+fn a_merge_brings_what_somebody_holds_as_that_was_committed_under_locks() {
+    let conflict = ConflictPlace::new();
+    conflict.place.json_as(&conflict.bob, &["lock", "src/b.rs"]);
+    assert_eq!(conflict.ann(&["lock", "src/a.rs"]).code, 0);
+    conflict.git(&["merge", "main"]);
+    write(&conflict.tree, "src/a.rs", "fn main() { login(); logout() }\n");
+    let made = conflict.ann(&["commit", "-m", "Merge main"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert_eq!(conflict.git(&["show", "HEAD:src/b.rs"]).out, "// of bob\n");
+}
+
+/// Whoever writes into `.git` can say that any commit is being merged.
+#[test]
+fn a_merge_that_somebody_made_up_brings_nothing_that_another_holds() {
+    for merges in ["a commit", "a merge that takes what was there before"] {
+        let conflict = ConflictPlace::new();
+        let ConflictPlace { place, ann, bob, .. } = &conflict;
+        let git = |words: &[&str], index: &str| {
+            let mut git = place.program("git");
+            let ran = Ran::of(git.args(words).env("GIT_INDEX_FILE", index).output().expect("git runs"));
+            assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
+            ran.out.trim().to_owned()
+        };
+        let own = place.repo.join(".git/index").display().to_string();
+        let other = place.dir().join("index").display().to_string();
+        let head = git(&["rev-parse", "HEAD"], &own);
+        write(place.dir(), "evil", "EVIL\n");
+        let evil = git(&["hash-object", "-w", &place.dir().join("evil").display().to_string()], &own);
+        let before = git(&["rev-parse", "HEAD~:src/a.rs"], &own);
+        let (blob, parents): (_, &[&str]) = match merges {
+            "a commit" => (&evil, &["-p", &head]),
+            _ => (&before, &["-p", &head, "-p", "HEAD~"]),
+        };
+        git(&["read-tree", "HEAD"], &other);
+        git(&["update-index", "--cacheinfo", &format!("100644,{blob},src/a.rs")], &other);
+        let tree = git(&["write-tree"], &other);
+        let side = git(&[&["commit-tree", &tree, "-m", "side"], parents].concat(), &own);
+        place.json_as(ann, &["lock", "src/a.rs", "--reason", "work"]);
+        for (file, text) in [("MERGE_HEAD", &*side), ("MERGE_MSG", "merge"), ("MERGE_MODE", "")] {
+            write(&place.repo.join(".git"), file, text);
+        }
+        git(&["update-index", "--cacheinfo", &format!("100644,{blob},src/a.rs")], &own);
+        place.json_as(bob, &["lock", "src/c.rs"]);
+        write(&place.repo, "src/c.rs", "// of bob\n");
+        let refused = place.run_as(bob, &["commit", "-m", "fin"]);
+        assert_eq!(refused.code, 3, "{merges}: {refused:?}");
+        assert!(refused.err.contains("src/a.rs is locked by ann (\"work\")"), "{merges}: {refused:?}");
+        assert_eq!(git(&["rev-parse", "HEAD"], &own), head, "{merges}");
+        // Nobody is kept from it who holds it.
+        place.json_as(ann, &["unlock", "--all"]);
+        assert_eq!(place.run_as(bob, &["commit", "-m", "fin"]).code, 0, "{merges}");
+    }
+}

@@ -8,6 +8,8 @@ mod connections;
 mod holders;
 #[path = "people/presence.rs"]
 mod presence;
+#[path = "people/proofs.rs"]
+mod proofs;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 #[path = "people/terminal.rs"]

@@ -4,7 +4,6 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -50,7 +49,7 @@ fn start(test: &str, case: &Case) -> Option<Started> {
     let model = Model::start((case.calls)(&place));
     let client = (case.set_up)(test, &place, &model)?;
     place.set(&format!("[roles.maker]\nprompt = \"You make things.\"\nmode = \"{}\"\n", case.mode));
-    let bin = put_on_path(&place, case, &client);
+    let bin = clients::put_on_path(&place, case.name, &client, case.own_arguments);
     let before = contents(&place.dir().join(case.settings));
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let up = place.comity(&["up"]).env("PATH", path).output().expect("up");
@@ -77,6 +76,12 @@ fn check(test: &str, case: &Case) {
     for entry in &place.log_of("lock_acquired")[1..] {
         assert_eq!(entry["details"]["holder"], joined[1]["details"]["agent"], "{entry}");
     }
+    // What it does is known, and what it has used where it writes that down.
+    let activity = place.json(&["runs"])["runs"][0]["activity"].clone();
+    assert!(activity["last_tool"].is_string(), "{activity}");
+    let tells = matches!(case.name, "claude" | "codex");
+    assert_eq!(activity["input_tokens"].as_u64().is_some_and(|tokens| tokens > 0), tells, "{activity}");
+    assert_eq!(place.json(&["show", "ann"])["used"]["last_tool"], activity["last_tool"]);
     place.json(&["stop", "ann", "--force"]);
     eventually("it has ended", || place.json(&["agents"])["agents"].as_array().map(Vec::len) == Some(1));
     for (file, text) in before {
@@ -105,30 +110,6 @@ fn eventually_or(place: &Place, what: &str, is_so: impl FnMut() -> bool) {
         support::eventually_within(support::PATIENCE * 2, what, is_so);
     }));
     assert!(done.is_ok(), "{what}: {}", place.run(&["logs", "ann"]).out);
-}
-
-/// A program of the client's name that starts it as its user has it.
-fn put_on_path(place: &Place, case: &Case, client: &Command) -> PathBuf {
-    let bin = place.dir().join("clients");
-    let mut script = String::from("#!/bin/sh\n");
-    let is_own = |name: &str| !name.starts_with("COMITY") && !["PATH", "HOME"].contains(&name);
-    for (name, value) in client.get_envs() {
-        if let (Some(name), Some(value)) = (name.to_str(), value.and_then(|value| value.to_str()))
-            && is_own(name)
-        {
-            script += &format!("export {name}='{value}'\n");
-        }
-    }
-    let own = client.get_args().take(case.own_arguments).map(|word| word.to_str().expect("a text"));
-    let words: Vec<String> = std::iter::once(client.get_program().to_str().expect("a text"))
-        .chain(own)
-        .map(|word| format!("'{word}'"))
-        .collect();
-    script += &format!("exec {} \"$@\"\n", words.join(" "));
-    let program = bin.join(case.name);
-    clients::write(&program, &script);
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("executable");
-    bin
 }
 
 /// All files below a directory.

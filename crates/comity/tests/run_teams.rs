@@ -146,3 +146,14 @@ fn commands_in_what_an_agent_writes_are_obeyed_and_answered() {
     wait_for_output(&place, "bob", "ready");
     assert_eq!(place.log_of("lock_acquired").len(), 1);
 }
+
+#[test]
+fn nobody_asks_for_more_workers_than_there_can_be() {
+    let place = Place::new();
+    let bob = place.join(&["bob"]);
+    for workers in ["101", "9223372036854775807"] {
+        let no =
+            place.run_as(&bob, &["run", "go", "--agent", "true", "--workers", workers, "--json"]).refusal();
+        assert!(no["message"].as_str().is_some_and(|said| said.contains("100 is the most")), "{no}");
+    }
+}

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use support::wire::Wire;
 use support::{BINARY, PATIENCE, Place, eventually, eventually_within, has_program, skip};
 
 /// A program with a child, a grandchild, a daemon with a session of its own and a loop that ignores hangups.
@@ -279,38 +280,42 @@ fn agents_start_agents_only_if_they_may_and_lead_them() {
 }
 
 #[test]
-fn programs_run_in_panes_of_tmux() {
-    if !has_program("tmux") {
-        return skip("programs in panes of tmux", "tmux is not installed");
-    }
+fn what_a_program_writes_is_followed_until_it_ends() {
     let place = Place::new();
-    let socket_dir = place.dir().join("tmux");
-    std::fs::create_dir(&socket_dir).expect("a directory");
-    let tmux = |arguments: &[&str]| {
-        let mut tmux = Command::new("tmux");
-        tmux.env("TMUX_TMPDIR", &socket_dir).args(["-L", "comity"]).args(arguments);
-        String::from_utf8(tmux.output().expect("tmux").stdout).expect("text")
+    let script =
+        r"stty -echo; echo one; read go; printf 'tw\033[1'; read go; printf 'mo\033[0m\n'; read go; exit 3";
+    spawn(&place, "ann", script, &[]);
+    wait_for_output(&place, "ann", "one");
+    let go_on = || {
+        let input = serde_json::json!({ "agent": "ann", "text": "\r" });
+        Wire::connect(&place).ask("run_type", input).expect("typed");
     };
-    // The server finds this tmux by its environment.
-    let up = place.comity(&["up"]).env("TMUX_TMPDIR", &socket_dir).output().expect("up");
-    assert!(up.status.success(), "{up:?}");
-    for name in ["ann", "bob"] {
-        spawn(&place, name, "echo in $TERM; sleep 1000", &["--backend", "tmux"]);
-        wait_for_state(&place, name, "running");
-    }
-    let panes = tmux(&["list-panes", "-a", "-F", "#{pane_id}"]);
-    assert_eq!(panes.lines().count(), 2, "{panes}");
-    eventually("it runs in its pane", || {
-        tmux(&["capture-pane", "-p", "-t", "%0"]).contains("in tmux-256color")
-    });
-    let attach = place.json(&["attach", "ann"]);
-    assert!(attach["command"].to_string().contains("attach-session"), "{attach}");
-    // Whoever closes a pane ends its agent.
-    tmux(&["kill-pane", "-t", "%0"]);
-    eventually("its end is known", || state_of(&place, "ann") != "running");
-    place.run(&["stop", "ann"]);
-    place.run(&["stop", "bob"]);
-    wait_for_state(&place, "bob", "stopped");
-    eventually("no pane is left", || tmux(&["list-panes", "-a"]).is_empty());
-    assert_eq!(marked(&mark(&place)), BTreeSet::new());
+    let mut follower = place.start(&mut place.comity(&["logs", "ann", "-f"]));
+    let mut seen = String::new();
+    let mut wait_for = |words: &str| {
+        let out = follower.0.stdout.as_mut().expect("a pipe");
+        while !seen.contains(words) {
+            assert!(support::is_readable(out, PATIENCE), "{words:?} never came: {seen:?}");
+            let mut bytes = [0; 4096];
+            let count = out.read(&mut bytes).expect("read");
+            assert!(count > 0, "{words:?} never came: {seen:?}");
+            seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+    };
+    wait_for("one\n");
+    go_on();
+    // Half a sequence is kept back until it is whole.
+    wait_for("tw");
+    go_on();
+    wait_for("two\n");
+    let json = place.start(&mut place.comity(&["logs", "ann", "--follow", "--json"]));
+    go_on();
+    let (followed, json) = (follower.finish(), json.finish());
+    // It is started again, as another agent.
+    assert_eq!((followed.code, followed.err.as_str()), (0, "ann has ended\n"), "{followed:?}");
+    let lines: Vec<Value> = json.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let text: String = lines.iter().map(|line| line["text"].as_str().expect("a text")).collect();
+    assert!(text.starts_with("one\r\n") && text.contains("tw\u{1b}[1mo"), "{text:?}");
+    assert_eq!(lines.last().map(|line| &line["over"]), Some(&true.into()), "{lines:?}");
+    place.run(&["stop", "ann", "--force"]);
 }

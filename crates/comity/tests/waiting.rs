@@ -244,3 +244,19 @@ fn who_hangs_up_at_once_leaves_no_place_in_the_queue() {
     assert!(callers < CALLERS_MAX, "{callers} callers were let in before {DECISIONS} decisions");
     support::eventually("nobody is in the queue any more", || place.json(&["status"])["waits"] == 0);
 }
+
+#[test]
+fn work_that_was_given_before_it_is_ready_is_waited_for() {
+    let place = Place::new();
+    let [ann, bob] = ["ann", "bob"].map(|name| place.join(&[name]));
+    place.json(&["task", "add", "First", "--id", "first"]);
+    place.json(&["task", "add", "Second", "--id", "second", "--depends-on", "first"]);
+    place.json(&["task", "assign", "first", "ann"]);
+    place.json(&["task", "assign", "second", "bob"]);
+    let claim = |wait: &str| place.json_as(&bob, &["task", "claim", "--wait", wait])["id"].clone();
+    assert_eq!(claim("50ms"), serde_json::Value::Null);
+    let waiting = place.start(&mut place.comity_as(&bob, &["task", "claim", "--wait", "30s", "--json"]));
+    place.json_as(&ann, &["task", "start", "first"]);
+    place.json_as(&ann, &["task", "done", "first", "--evidence", "done"]);
+    assert_eq!(waiting.finish().json()["id"], "second");
+}

@@ -128,7 +128,7 @@ fn a_name_can_be_asked_for_again_with_one_ready() {
     check("1", ask_again);
 }
 
-/// A git that stands in the way of the real one; the path that finds it.
+/// A git that stands in the way of the real one.
 fn deadly_git(dir: &Path) -> String {
     let path = std::env::var_os("PATH").expect("a path");
     let real = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.is_file());
@@ -137,17 +137,16 @@ fn deadly_git(dir: &Path) -> String {
         GIT.replace("REAL", real.to_str().expect("text")).replace("DIR", dir.to_str().expect("text"));
     fs::write(dir.join("git"), script).expect("written");
     fs::set_permissions(dir.join("git"), fs::Permissions::from_mode(0o755)).expect("executable");
-    let dirs = std::iter::once(dir.to_owned()).chain(std::env::split_paths(&path));
-    std::env::join_paths(dirs).expect("a path").into_string().expect("text")
+    dir.join("git").to_str().expect("text").to_owned()
 }
 
 #[test]
 fn what_is_left_of_one_that_was_made_ready_goes_with_the_next_start() {
     let dir = tempfile::tempdir().expect("a directory");
-    let path = deadly_git(dir.path());
+    let git = deadly_git(dir.path());
     let plans = ["worktree", "reset", "checkout"].map(|it| [format!("before {it}"), format!("after {it}")]);
     for plan in plans.as_flattened() {
-        let place = Place::with(&[("COMITY_WORKTREE_READY", "2"), ("PATH", &path)]);
+        let place = Place::with(&[("COMITY_WORKTREE_READY", "2"), ("COMITY_GIT_PROGRAM", &git)]);
         let stage = Stage { ann: place.join(&["ann"]), place };
         stage.place.json_as(&stage.ann, &["worktree", "add", "first"]);
         support::eventually("two are ready", || stage.list()["ready"] == 2);

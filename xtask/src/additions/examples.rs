@@ -13,11 +13,7 @@ const READING_OPERATION: Addition = Addition {
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Counts the locks that are held.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -85,11 +81,8 @@ use std::fmt;
 
 use comity_core::Ask;
 use comity_core::bookmarks::BookmarkAsk;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Adds a bookmark.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -165,7 +158,7 @@ impl fmt::Display for BookmarkAdded {
         },
         Edit {
             path: "crates/comity-core/src/limits.rs",
-            before: "/// Decisions that are remembered",
+            before: "/// Remembered decisions",
             lines: "/// Bookmarks.\npub const BOOKMARKS_MAX: usize = 100;",
         },
         Edit {

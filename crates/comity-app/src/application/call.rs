@@ -1,4 +1,4 @@
-//! One call of an operation, from the door to the answer: may it be asked, plan it, ask the engine, make the output.
+//! One call of an operation, from the door to the answer: admit it, plan it, ask the engine, make the output.
 
 use std::borrow::Cow;
 
@@ -19,44 +19,44 @@ use crate::planted_panic::panic_at;
 use crate::time_zone;
 use crate::worker_pool::Work;
 
-/// What a door asks for, before anything of it is checked.
+/// A door's request, before any of it is checked.
 #[derive(Default)]
 pub struct OperationCall<'a> {
     pub op: &'a str,
     pub input: CallInput<'a>,
     pub key: Option<&'a str>,
-    /// Whether the output is wanted in words too.
+    /// Whether the output is wanted as text, too.
     pub text: bool,
     /// Whether it was asked before, and the connection broke before the answer came.
     pub again: bool,
 }
 
-/// The input of a call. It is parsed once: by the door, if its own form is not the operation's; else for its key, if it
-/// has one; else into the operation.
+/// The input of a call. It is parsed once: by the door, if it has a form of its own; otherwise for its key, if it has
+/// one; otherwise into the operation.
 pub enum CallInput<'a> {
-    /// JSON; empty is like `{}`.
+    /// JSON; empty means `{}`.
     Text(Cow<'a, str>),
     Parsed(Value),
 }
 
-/// The output of a call, and what the calling agent has to be told besides.
+/// The output of a call, and further notices for the calling agent.
 pub type CallOutput = (Result<Rendered, Failure>, Vec<String>);
 
-/// Where the output of a call goes. It may be answered on another thread.
+/// Where the output of a call goes. It may be sent from another thread.
 pub trait Responder: Send {
     /// The call waits; [`Engine::give_up`](crate::engine::Engine::give_up) takes it out.
     fn parked(&mut self, _waiting: WaitPlace) {}
 
-    /// Whether somebody reads what is told besides: it is told once.
+    /// Whether somebody reads the notices: they are given once.
     fn is_read(&self) -> bool {
         true
     }
 
-    /// The output, and what the calling agent has to be told besides.
+    /// Sends the output, and further notices for the calling agent.
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
 }
 
-/// Hears the output of a call that a program makes for itself: nobody reads it.
+/// A responder for a program's own call, whose notices nobody reads.
 struct UnreadOutput(Box<dyn Responder>);
 
 impl Responder for UnreadOutput {
@@ -73,11 +73,10 @@ impl Responder for UnreadOutput {
     }
 }
 
-/// A call that may be asked.
 type AdmittedCall<'c> = (&'static CatalogEntry, Cow<'c, Caller>, CallInput<'c>);
 
 impl Application {
-    /// Takes one call. The responder gets the output, perhaps before this returns; otherwise once somebody lets the
+    /// Runs one call. The responder gets the output, perhaps before this returns; otherwise once somebody lets the
     /// engine run what is pending.
     pub fn call(&self, caller: &Caller, call: OperationCall<'_>, responder: Box<dyn Responder>) {
         let (text, again) = (call.text, call.again);
@@ -88,7 +87,7 @@ impl Application {
                 return responder.respond(Err(refusal.into()), vec![]);
             }
         };
-        // Whoever becomes known by it is told with its first call of its own.
+        // A caller that only becomes known by this is given its notices with its first call after that.
         let is_read = entry.lets_in.is_none() || entry.audience != Audience::Internal;
         let responder = if is_read { responder } else { Box::new(UnreadOutput(responder)) };
         match entry.pace {
@@ -100,8 +99,7 @@ impl Application {
         }
     }
 
-    /// Finds the operation, and refuses what may not be asked, whatever the operation is about. Gives the caller with
-    /// its key.
+    /// Finds the operation, refuses what this caller may not ask, and returns the caller with its key.
     fn admit<'c>(&self, caller: &'c Caller, call: OperationCall<'c>) -> Result<AdmittedCall<'c>, Refusal> {
         let Some(place) = catalog::place(call.op) else {
             let problem = format!("there is no operation {:?}", call.op);
@@ -116,14 +114,14 @@ impl Application {
             return Err(caller.unproven());
         }
         if entry.writes_files && self.is_planning(caller.who) {
-            let problem = "you are in plan mode, and this changes files or branches".into();
+            let problem =
+                "you are in plan mode, and this changes files or branches, or starts what may".into();
             let hint = submit_plan_first();
             return Err(Refusal::NotAllowed { problem, hint });
         }
         Ok((entry, caller, input))
     }
 
-    /// Plans an operation and answers it, or hands it to the engine.
     fn run(
         &self,
         entry: &CatalogEntry,
@@ -162,7 +160,7 @@ impl Application {
         }
     }
 
-    /// Runs an operation that may take long on a thread of its own, unless it is being done or was answered already.
+    /// Runs a long operation on a thread of its own, unless it is already running or was answered.
     fn run_on_worker(
         &self,
         entry: &'static CatalogEntry,
@@ -195,7 +193,7 @@ impl Application {
         });
     }
 
-    /// Answers, and tells the agent what waits for it.
+    /// Answers, and adds the agent's notices.
     fn respond(
         &self,
         asker: &comity_core::Asker,
@@ -206,7 +204,7 @@ impl Application {
         responder.respond(output, notices);
     }
 
-    /// Takes a call and waits for its output, for doors that have a thread to spend.
+    /// Runs a call and waits for its output, for doors that have a thread to spend.
     pub fn call_and_wait(&self, caller: &Caller, call: OperationCall<'_>) -> CallOutput {
         struct SendOutput(std::sync::mpsc::SyncSender<CallOutput>);
         impl Responder for SendOutput {
@@ -220,7 +218,7 @@ impl Application {
         output.recv().unwrap_or_else(|_| (Err(Failure::fault("the server stopped")), vec![]))
     }
 
-    /// The caller with the key of the call, as it is stored.
+    /// The caller with the call's key, as it is stored.
     fn with_key<'c>(
         &self,
         caller: &'c Caller,
@@ -243,7 +241,7 @@ impl Application {
     }
 }
 
-/// Reads the input and plans the operation; in words, too, if that is wanted.
+/// Parses the input and plans the operation; also renders text, if wanted.
 pub(crate) fn plan<O: Operation>(
     entry: &CatalogEntry,
     app: &Application,
@@ -258,7 +256,7 @@ pub(crate) fn plan<O: Operation>(
     plan.map(move |output| time_zone::within(zone.as_ref(), || render::<O>(&output, text, of_pages)))
 }
 
-/// What is wrong with an input, and what the operation takes instead, in no door's words.
+/// What is wrong with an input, and what the operation takes instead, in wording for any door.
 fn unreadable(entry: &CatalogEntry, error: &serde_json::Error) -> Refusal {
     let schema = (entry.input)();
     let needed = |field: &str| {
@@ -286,7 +284,7 @@ fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Resul
     if of_pages { without_hidden(rendered) } else { Ok(rendered) }
 }
 
-/// Pages have a say in the output.
+/// Pages influence the output: makes invisible text in it visible.
 fn without_hidden(rendered: Rendered) -> Result<Rendered, Failure> {
     let mut value: Value = serde_json::from_str(&rendered.json).map_err(Failure::fault)?;
     crate::browser::show_hidden(&mut value);
@@ -294,7 +292,7 @@ fn without_hidden(rendered: Rendered) -> Result<Rendered, Failure> {
     Ok(Rendered { json: value.to_string(), text, ..rendered })
 }
 
-/// A call that the engine has; it is answered when the engine has answered.
+/// A call that waits for the engine's answer.
 struct PendingCall {
     app: Application,
     who: comity_core::Asker,
@@ -342,7 +340,7 @@ impl ReplyTo for PendingCall {
 }
 
 impl CallInput<'_> {
-    /// In a canonical form, if it has one. The operation says what is wrong with what is no JSON.
+    /// Parses JSON, so that it can be put in canonical form. The operation reports what is not JSON.
     fn parsed(self) -> Self {
         match self {
             CallInput::Text(text) => match serde_json::from_str(&text) {
@@ -368,11 +366,10 @@ impl CallInput<'_> {
         }
     }
 
-    /// The operation that is meant.
     pub(crate) fn read<O: DeserializeOwned>(self) -> Result<O, serde_json::Error> {
         match self {
             CallInput::Text(text) if text.is_empty() => serde_json::from_value(Value::Object(Map::new())),
-            // By way of a value: each operation would else be compiled for both forms.
+            // Via a value: otherwise each operation would be compiled for both forms.
             CallInput::Text(text) => serde_json::from_value(serde_json::from_str(&text)?),
             CallInput::Parsed(value) => serde_json::from_value(value),
         }

@@ -7,12 +7,12 @@ use super::{Application, CallInput};
 use crate::catalog::CatalogEntry;
 use crate::operation::{Caller, Effect};
 
-/// Hex digits of a key's hash: nobody finds another key with it.
+/// Hex digits of a key's hash: enough that nobody finds another key with it.
 const KEY_DIGITS: usize = 32;
-/// Hex digits of a call's hash: one's own mistakes are found, which are not made on purpose.
+/// Hex digits of a call's hash: it only catches mistakes, which are not made on purpose.
 const CALL_DIGITS: usize = 16;
 
-/// The key as the log has it. Tokens are made from what was given, so only its hash is stored.
+/// The key as stored in the log. Tokens are derived from the given one, so only its hash is stored.
 pub(super) fn stored(
     given: &str,
     caller: &Caller,
@@ -39,7 +39,7 @@ impl Application {
         self.engine().world().answers.get(caller.who, caller.key.as_ref()?).map(<[Event]>::to_vec)
     }
 
-    /// Refuses a key that the caller has used for another call, and has that written down.
+    /// Refuses a key that the caller has used for another call, and records that.
     pub(super) fn refuse_reused_key(
         &self,
         caller: &Caller,

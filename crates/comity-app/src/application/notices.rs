@@ -1,4 +1,4 @@
-//! What a caller has to be told besides the answer.
+//! Notices: what a caller is told besides the answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::ledger::{ago, plain};
 use crate::operations::people::ShowNewPlaces;
 
 impl Application {
-    /// What waits for the caller, which is told it with this answer.
+    /// The caller's notices, which count as given with this answer.
     pub(super) fn notices_for(&self, asker: &Asker) -> Vec<String> {
         let who = asker.who;
         let (mut notices, mut told) = (Vec::from_iter(self.new_places(asker)), false);
@@ -31,8 +31,8 @@ impl Application {
         notices
     }
 
-    /// That somebody acted in the human's name from places that were new: told once in each place, until more is done.
-    /// What it was is shown, and settled, by a command of its own.
+    /// The notice that somebody acted as the human from new places: given once at each place, until there is more.
+    /// Showing and settling the acts takes a command of its own.
     fn new_places(&self, asker: &Asker) -> Option<String> {
         let is_human = |origin: &&Arc<Origin>| asker.who == Principal::Human && origin.is_shown_acts();
         let place = asker.origin.as_ref().filter(is_human)?.place();
@@ -44,7 +44,7 @@ impl Application {
     }
 }
 
-/// Up to which record each place was told of acts from new ones; a restart forgets it.
+/// Up to which record each place was told of acts from new places; a restart forgets it.
 #[derive(Default)]
 pub(super) struct ToldPlaces(Mutex<Vec<(Place, u64)>>);
 

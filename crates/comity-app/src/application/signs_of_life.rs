@@ -30,7 +30,7 @@ impl AtWork {
     }
 }
 
-/// A call that runs; it has ended when this goes.
+/// A running call; dropped when it ends.
 struct OngoingCall {
     at_work: AtWork,
     agent: AgentId,
@@ -67,7 +67,7 @@ impl Responder for Working {
 }
 
 impl Application {
-    /// Until this responder has answered, the caller lives.
+    /// Keeps the caller alive until this responder has answered.
     pub(super) fn keep_alive(&self, caller: &Caller, responder: Box<dyn Responder>) -> Box<dyn Responder> {
         match caller.who {
             Principal::Agent(agent) => Box::new(Working { responder, begun: self.0.at_work.begin(agent) }),
@@ -75,7 +75,7 @@ impl Application {
         }
     }
 
-    /// Lets the engine ask who is at work before it takes silence for an end.
+    /// Lets the engine ask who is working before it takes silence for death.
     pub(super) fn tell_who_is_at_work(&self) {
         let (at_work, parts) = (self.0.at_work.clone(), Arc::downgrade(&self.0));
         self.engine().ask_who_is_at_work(move |agent| {
@@ -83,7 +83,7 @@ impl Application {
         });
     }
 
-    /// Every command is a sign of life; it is written down only now and then. Who has ended can do nothing.
+    /// Every command is a sign of life, which is recorded only now and then. Refuses agents that have ended.
     pub(super) fn heartbeat(&self, caller: &Caller) -> Result<(), Refusal> {
         let Principal::Agent(agent) = caller.who else { return Ok(()) };
         let (silence, is_heard) = {
@@ -91,7 +91,8 @@ impl Application {
             let agent = world.agents.living(agent)?;
             (now.since(agent.seen), agent.silent_since_uptime.is_none())
         };
-        // The first one after a start is always written: servers that are killed early would add up to silence.
+        // The first one after a start is always recorded: otherwise restarts in quick succession would add up to
+        // silence.
         if is_heard && silence < HEARTBEAT_GRAIN && silence < self.shortest_hold(agent) {
             return Ok(());
         }
@@ -99,7 +100,7 @@ impl Application {
         Ok(())
     }
 
-    /// How soon a sign of life must be written down, for locks that last shorter than it takes otherwise.
+    /// How soon a sign of life must be recorded, for locks that last shorter than it usually takes.
     fn shortest_hold(&self, agent: AgentId) -> Millis {
         let world = self.engine().world();
         let held =

@@ -1,4 +1,4 @@
-//! One picture of a tab at a time; pictures of other tabs are not held up.
+//! One picture of a tab at a time, without holding up other tabs.
 
 use std::collections::HashSet;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -13,14 +13,14 @@ use crate::operation::Failure;
 /// How long a picture waits for another one of the same tab.
 const WAIT: Duration = Duration::from_secs(3);
 
-/// The tabs of which a picture is being taken.
+/// The tabs that are being captured.
 #[derive(Default)]
 pub(super) struct Captures {
     taken: Mutex<HashSet<SlotId>>,
     done: Condvar,
 }
 
-/// A picture is being taken, as long as this lives.
+/// A picture is being taken while this lives.
 pub(crate) struct Capturing<'a> {
     captures: &'a Captures,
     slot: SlotId,

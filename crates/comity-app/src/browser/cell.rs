@@ -1,20 +1,18 @@
 //! Something that one caller makes while the others wait, each as long as it wants to.
 //!
-//! Its lock is held for moments only, never while Firefox is asked.
+//! Its lock is never held while Firefox is asked.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::lock;
 
-/// A place for one thing.
 pub(super) struct Cell<T> {
     held: Mutex<CellState<T>>,
     moved: Condvar,
 }
 
 enum CellState<T> {
-    /// There is nothing yet.
     Empty,
     Making,
     There(T),
@@ -22,18 +20,17 @@ enum CellState<T> {
     Over,
 }
 
-/// What is found in a cell.
 pub(super) enum CellContent<'a, T> {
     There(T),
-    /// It is not there: whoever has this makes it.
+    /// It is missing: whoever has this makes it.
     Missing(Making<'a, T>),
-    /// Somebody else was making it all the time.
+    /// Somebody else was still making it.
     Busy,
     /// Nobody wants it any more.
     Over,
 }
 
-/// The right to make it; others may try when this goes.
+/// The right to make it; others may try when this is dropped.
 pub(super) struct Making<'a, T>(&'a Cell<T>);
 
 impl<T> Default for Cell<T> {
@@ -43,7 +40,7 @@ impl<T> Default for Cell<T> {
 }
 
 impl<T: Clone> Cell<T> {
-    /// What is there; waits for who is making it. What is not good any more is made anew.
+    /// The contents; waits for whoever is making them. Contents that are no longer good are made again.
     pub(super) fn find(&self, timeout: Duration, is_good: impl Fn(&T) -> bool) -> CellContent<'_, T> {
         let is_being_made = |held: &mut CellState<T>| matches!(held, CellState::Making);
         let waited = self.moved.wait_timeout_while(lock(&self.held), timeout, is_being_made);
@@ -58,7 +55,6 @@ impl<T: Clone> Cell<T> {
         CellContent::Missing(Making(self))
     }
 
-    /// It, if it is there.
     pub(super) fn get(&self) -> Option<T> {
         match &*lock(&self.held) {
             CellState::There(thing) => Some(thing.clone()),
@@ -66,7 +62,7 @@ impl<T: Clone> Cell<T> {
         }
     }
 
-    /// Puts something there that was made elsewhere; gives what is too much.
+    /// Stores something that was made elsewhere; returns what it replaces, or the thing itself if nobody wants it.
     pub(super) fn put(&self, thing: T) -> Option<T> {
         let mut held = lock(&self.held);
         let before = match &*held {
@@ -79,7 +75,7 @@ impl<T: Clone> Cell<T> {
         before
     }
 
-    /// Nobody wants it any more; gives it, if it is there. Whoever is making it is told at the end.
+    /// Nobody wants it any more; returns the contents, if any. Whoever is making them finds out at the end.
     pub(super) fn end(&self) -> Option<T> {
         let before = std::mem::replace(&mut *lock(&self.held), CellState::Over);
         self.moved.notify_all();
@@ -91,7 +87,7 @@ impl<T: Clone> Cell<T> {
 }
 
 impl<T: Clone> Making<'_, T> {
-    /// It is made; gives what is there now, if anybody wants it still.
+    /// Stores what was made; returns the current contents, unless nobody wants them any more.
     pub(super) fn made(self, thing: T) -> Option<T> {
         let mut held = lock(&self.0.held);
         match &*held {
@@ -135,7 +131,7 @@ mod tests {
         assert!(matches!(cell.find(AT_ONCE, |_| true), CellContent::Busy));
         assert_eq!(first.made(7), Some(7));
         assert!(matches!(cell.find(AT_ONCE, |_| true), CellContent::There(7)));
-        // What is not good any more is made anew, and who fails leaves the place to others.
+        // Contents that are no longer good are made again; whoever fails leaves that to others.
         assert!(matches!(cell.find(AT_ONCE, |_| false), CellContent::Missing(_)));
         assert_eq!(making(&cell).made(8), Some(8));
     }

@@ -1,4 +1,4 @@
-//! What pages download: kept in a directory of the agent whose page it was, bounded, and never anywhere else.
+//! Downloads of pages: kept in a directory of the agent that owns the page, bounded, and never anywhere else.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,16 @@ use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operations::tabs::TabDownloads;
 
-/// Where they are, in the state directory.
+/// In the state directory.
 pub(crate) const DOWNLOADS: &str = "downloads";
-/// Where the pictures of pages are.
 pub(crate) const SCREENSHOTS: &str = "screenshots";
 pub(super) const FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
-/// Files of one agent.
+/// Per agent.
 const FILES_MAX: usize = 50;
-/// Bytes of all files of one agent.
+/// Per agent.
 const BYTES_MAX: u64 = 500 * 1024 * 1024;
-/// Bytes of a file's name.
 const NAME_BYTES_MAX: usize = 100;
 
-/// A file that was downloaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptDownload {
     pub(crate) number: u64,
@@ -33,7 +30,7 @@ pub(crate) struct KeptDownload {
 }
 
 impl BrowserService {
-    /// Keeps a download for whoever owns the tab that it came from, and tells that with the next look.
+    /// Keeps a download for the owner of its tab, and tells the owner with the next command.
     pub(super) fn downloaded(&self, app: &Application, download: &Download) {
         let found = self.slot_of_download(app, download);
         let remark = match (&download.outcome, found) {
@@ -61,7 +58,7 @@ impl BrowserService {
         }
     }
 
-    /// The tab that it came from; if that is gone, one of the same cookies, if they are one owner's.
+    /// The tab that it came from; if that is gone, a tab with the same cookies, if they have one owner.
     fn slot_of_download(&self, app: &Application, download: &Download) -> Option<(SlotId, Principal)> {
         let running = self.if_running()?;
         let exact = download.tab.as_ref().and_then(|tab| running.slot_of(tab));
@@ -77,7 +74,7 @@ impl BrowserService {
     }
 }
 
-/// What somebody's directories are called.
+/// The name of somebody's directories.
 pub(crate) fn owner_name(owner: Principal) -> String {
     match owner {
         Principal::Agent(agent) => agent.to_string(),
@@ -85,7 +82,7 @@ pub(crate) fn owner_name(owner: Principal) -> String {
     }
 }
 
-/// The directory of somebody's pictures, made if it is not there.
+/// The directory for somebody's screenshots; created if missing.
 pub(crate) fn make_screenshots_dir(home: &Path, owner: Principal) -> std::io::Result<PathBuf> {
     make(home.join(SCREENSHOTS).join(owner_name(owner)))
 }
@@ -99,13 +96,13 @@ fn make(dir: PathBuf) -> std::io::Result<PathBuf> {
     Ok(dir)
 }
 
-/// Somebody's downloads, the oldest first.
+/// Somebody's downloads, oldest first.
 pub(crate) fn kept_of(home: &Path, owner: Principal) -> Vec<KeptDownload> {
     let entries = std::fs::read_dir(dir_of(home, owner)).into_iter().flatten().flatten();
     let kept = entries.filter_map(|entry| {
         let path = entry.path();
         let number = path.file_name()?.to_str()?.split_once('-')?.0.parse().ok()?;
-        // Not what a link leads to.
+        // Not the target of a link.
         let found = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
         Some(KeptDownload { number, path, bytes: found.len() })
     });
@@ -118,7 +115,7 @@ fn keep(home: &Path, owner: Principal, name: &str, from: &Path, bytes: u64) -> s
     let dir = make(dir_of(home, owner))?;
     let mut earlier = kept_of(home, owner);
     let number = earlier.last().map_or(1, |last| last.number + 1);
-    // The oldest go when there are many.
+    // If there are too many, the oldest are removed.
     let is_too_much = |earlier: &[KeptDownload]| {
         earlier.len() >= FILES_MAX || earlier.iter().map(|one| one.bytes).sum::<u64>() + bytes > BYTES_MAX
     };
@@ -130,7 +127,7 @@ fn keep(home: &Path, owner: Principal, name: &str, from: &Path, bytes: u64) -> s
     Ok(KeptDownload { number, path, bytes })
 }
 
-/// Removes the files of agents that are gone, if it is not another server that knows them.
+/// Removes files of agents that are gone, unless another server knows them.
 pub(super) fn forget_ended(app: &Application) {
     if !app.is_home_in_place() {
         return;
@@ -144,7 +141,7 @@ pub(super) fn forget_ended(app: &Application) {
     }
 }
 
-/// What a page calls a file, as a name that means the same to every program.
+/// A page's name for a file, as a name that is harmless for every program.
 fn safe(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');

@@ -1,4 +1,4 @@
-//! What the browser says no to, as every door shows it.
+//! The browser's errors, as every door shows them.
 
 use comity_browser::BrowserError;
 use comity_core::Refusal;
@@ -9,7 +9,6 @@ use crate::catalog::next_call;
 use crate::operation::Failure;
 use crate::operations::tabs::{AnswerDialog, ListTabs, TabState};
 
-/// The browser's error as a refusal with its code and the next step.
 pub(crate) fn failure(error: BrowserError) -> Failure {
     let (code, hint) = match &error {
         BrowserError::NoBrowser { .. } => ("no_browser", "install Firefox, or set browser.path".to_owned()),

@@ -1,4 +1,4 @@
-//! A tab that goes to somebody else: what goes along with it, and what does not.
+//! Handing over a tab: what goes along with it, and what does not.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::operation::Failure;
 
 impl BrowserService {
-    /// The tabs whose pages can have a hold of the page in this one.
+    /// The tabs whose pages may hold references to the page in this one.
     pub(crate) fn related(&self, slot: SlotId, timeout: Duration) -> Result<Vec<SlotId>, Failure> {
         let Some(running) = self.if_running() else { return Ok(Vec::new()) };
         let Some(tab) = running.tab_of(slot) else { return Ok(Vec::new()) };
@@ -20,10 +20,10 @@ impl BrowserService {
         Ok(related.iter().filter_map(|tab| running.slot_of(tab)).collect())
     }
 
-    /// A tab has gone to somebody else, with its page and its cookies. Gives the tabs of its giver that still have these
-    /// cookies; the receiver is told of them. What the giver opens from now on has others.
+    /// A tab was handed over with its page and cookies. Returns the giver's tabs that still have these cookies; the
+    /// receiver is told of them. What the giver opens from now on has others.
     pub(crate) fn handed_over(&self, app: &Application, slot: SlotId, from: Principal) -> Vec<SlotId> {
-        // What is still to be told of the page was for its giver.
+        // Pending remarks about the page were for its giver.
         self.take_remarks(slot);
         let Some((container, left, giver)) = left_by(app, slot, from) else { return Vec::new() };
         if let Some(running) = self.if_running() {
@@ -42,7 +42,7 @@ impl BrowserService {
 }
 
 impl RunningBrowser {
-    /// The container goes with a tab to somebody else: its former owner gets another one for the next tab.
+    /// The container goes along with the tab: its former owner gets another one for the next tab.
     fn leave_jar(&self, owner: Principal, container: &str) {
         let mut jars = super::lock(self.jars());
         let own = CookieJar::Of(owner);
@@ -55,8 +55,8 @@ impl RunningBrowser {
     }
 }
 
-/// The container of a tab that was handed over, the tabs that its giver still has there, and the giver's name. Nothing if it is
-/// in a context with a name, which several share on purpose.
+/// The container of a tab that was handed over, the giver's tabs still in it, and the giver's name. `None` for a
+/// named context, which is shared on purpose.
 fn left_by(app: &Application, slot: SlotId, giver: Principal) -> Option<(Box<str>, Vec<SlotId>, String)> {
     let world = app.engine().world();
     let (pool, given) = world.pools.slot(slot)?;
@@ -66,7 +66,7 @@ fn left_by(app: &Application, slot: SlotId, giver: Principal) -> Option<(Box<str
     Some((at.container.clone(), left, world.name_of(giver)))
 }
 
-/// Tabs in a sentence: tab 3, tabs 3 and 4.
+/// Tabs in words: tab 3, tabs 3 and 4.
 pub(crate) fn in_words(tabs: &[SlotId]) -> String {
     match tabs {
         [one] => format!("tab {one}"),

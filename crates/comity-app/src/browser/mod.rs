@@ -1,8 +1,7 @@
 //! The browser that agents share. The world says which tabs there are and whose they are; this makes it so.
 //!
-//! Nobody else talks to Firefox. It is started when the first tab is wanted, outlives a server that is killed, and is
-//! taken over by the next one: tabs are found again by their containers and addresses, and what is missing is opened
-//! again.
+//! Nobody else talks to Firefox. It starts when the first tab is wanted, outlives a killed server, and is taken over
+//! by the next one: tabs are recognized by their containers and addresses, and missing ones are opened again.
 
 mod captures;
 mod cell;
@@ -39,15 +38,13 @@ pub use tab_reconciler::run;
 pub(crate) use untrusted::{in_a_line, quote, show_hidden, title, write_page};
 
 pub(crate) use comity_core::pools::TABS;
-/// Tabs at a time, unless it is set.
+/// The default.
 pub(crate) const TABS_MAX: usize = 12;
 /// Remarks that wait for the next command on a tab.
 const REMARKS_MAX: usize = 20;
 
-/// What the browser is doing.
 #[derive(Default)]
 enum BrowserPhase {
-    /// It is not there.
     #[default]
     Off,
     Starting,
@@ -61,7 +58,7 @@ enum BrowserPhase {
 pub struct BrowserService {
     phase: Mutex<BrowserPhase>,
     moved: Condvar,
-    /// What has happened in the browser and nobody has looked at.
+    /// Unprocessed events of the browser.
     notices: Mutex<Vec<BrowserEvent>>,
     bell: Mutex<Option<Bell>>,
     notes: Mutex<HashMap<SlotId, TabMemory>>,
@@ -70,18 +67,18 @@ pub struct BrowserService {
     is_moved: AtomicBool,
 }
 
-/// What is remembered of a tab beside the world.
+/// What is known of a tab beside the world.
 struct TabMemory {
     /// The last command on it, on the engine's clock.
     used: Timestamp,
-    /// Its whole address: the log has it without secrets.
+    /// Its full address: the log has it without secrets.
     url: Option<String>,
-    /// What its owner has to know.
+    /// Pending remarks for its owner.
     remarks: Vec<String>,
 }
 
 impl BrowserService {
-    /// The tab of a slot: as it is, or opened if it is not there yet.
+    /// The tab of a slot; opened if necessary.
     pub(crate) fn tab(&self, app: &Application, slot: SlotId, timeout: Duration) -> Result<Tab, Failure> {
         let deadline = Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
@@ -89,7 +86,7 @@ impl BrowserService {
         running.tab(app, slot, None, left())
     }
 
-    /// Opens the tab of a slot that was just taken, with the cookies of a context that several share if it has a name.
+    /// Opens the tab of a slot that was just taken, in a named context if there is one.
     pub(crate) fn open(
         &self,
         app: &Application,
@@ -103,14 +100,14 @@ impl BrowserService {
         running.tab(app, slot, context, left())
     }
 
-    /// Closes the tabs that nobody has any more, so that who freed one sees it gone.
+    /// Closes the tabs that nobody has any more, so that whoever freed one sees it gone.
     pub(crate) fn close_freed(&self, app: &Application, timeout: Duration) {
         if let Some(running) = self.if_running() {
             running.close_unwanted(app, timeout.min(running::PATIENCE));
         }
     }
 
-    /// The running browser; it is started if it is not there.
+    /// The running browser; started if necessary.
     fn running(&self, app: &Application, timeout: Duration) -> Result<Arc<RunningBrowser>, BrowserError> {
         let deadline = Instant::now() + timeout;
         let mut phase = lock(&self.phase);
@@ -141,12 +138,11 @@ impl BrowserService {
         policy.check(url, comity_browser::policy::LoadKind::Page).map_err(failure)
     }
 
-    /// What tabs show now, as far as they answer: their addresses and titles.
+    /// The current addresses and titles of tabs, as far as they answer.
     pub(crate) fn shown(&self, timeout: Duration) -> HashMap<SlotId, (String, String)> {
         self.if_running().map(|running| running.shown(timeout.min(running::PATIENCE))).unwrap_or_default()
     }
 
-    /// The browser, if it runs.
     fn if_running(&self) -> Option<Arc<RunningBrowser>> {
         match &*lock(&self.phase) {
             BrowserPhase::On(running) => Some(running.clone()),
@@ -156,7 +152,7 @@ impl BrowserService {
         }
     }
 
-    /// A command on a tab is over: where it is now is written down.
+    /// Records where a tab is after a command.
     pub(crate) fn settled(&self, app: &Application, slot: SlotId, tab: &Tab) {
         self.touch(app, slot);
         if let Some(running) = self.if_running() {
@@ -164,19 +160,19 @@ impl BrowserService {
         }
     }
 
-    /// A command is given to a tab.
+    /// Notes that a command is given to a tab.
     pub(crate) fn touch(&self, app: &Application, slot: SlotId) {
         let now = app.engine().now();
         self.note(app, slot, |note| note.used = now);
     }
 
-    /// What the owner of a tab has to know, once.
+    /// Pending remarks for the owner of a tab; each is given once.
     pub(crate) fn take_remarks(&self, slot: SlotId) -> Vec<String> {
         let mut notes = lock(&self.notes);
         notes.get_mut(&slot).map(|note| std::mem::take(&mut note.remarks)).unwrap_or_default()
     }
 
-    /// One picture of a tab at a time.
+    /// Waits for other pictures of the same tab.
     pub(crate) fn capture(&self, slot: SlotId) -> Result<Capturing<'_>, Failure> {
         self.captures.begin(slot)
     }
@@ -199,7 +195,7 @@ impl BrowserService {
         lock(&self.notes).get(&slot)?.url.clone()
     }
 
-    /// What is at the profile's path may be another server's from here on.
+    /// From here on another server's profile may be at the path.
     pub(crate) fn leave_files(&self) {
         self.is_moved.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Tabs that open without being asked for: of a page they become its owner's, if there is room; others are closed.
+//! Tabs that open without being asked for: a page's popup becomes its owner's, if there is room; others are closed.
 
 use comity_browser::{Container, TabId};
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
@@ -19,7 +19,7 @@ impl BrowserService {
     ) {
         let Some(running) = self.if_running() else { return };
         let Ok(opened) = running.browser.tab(tab) else { return };
-        // What the person opens in the window is the person's own.
+        // What people open in the window is their own.
         if *container == Container::common() && opener.is_none() {
             return;
         }
@@ -50,7 +50,7 @@ impl BrowserService {
         }
     }
 
-    /// Tells the world where a tab that popped up is.
+    /// Records where a popup is.
     fn settle(
         &self,
         app: &Application,
@@ -73,7 +73,7 @@ impl BrowserService {
     }
 }
 
-/// Takes a slot for whoever owns the tab that it came from.
+/// Takes a slot for the owner of the tab that it came from.
 fn take(app: &Application, from: SlotId, url: &str) -> Result<SlotId, String> {
     let owner: Principal = {
         let world = app.engine().world();

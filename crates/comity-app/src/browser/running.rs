@@ -1,4 +1,4 @@
-//! A browser that runs: which of its tabs is which slot's, and whose cookies are in which container.
+//! A running browser: which of its tabs is which slot's, and whose cookies are in which container.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -21,30 +21,30 @@ use crate::operations::tabs::ListTabs;
 
 /// How long the browser may take for what nobody waits for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a page that is opened again is waited for.
+/// How long to wait for a page that is opened again.
 const RELOAD: Duration = Duration::from_secs(10);
 /// Bytes of an address in the log.
 const URL_BYTES_MAX: usize = 2_048;
-/// Bytes of an address that are looked through for it.
+/// Bytes of an address that are searched for secrets.
 const URL_BYTES_READ: usize = 16 * URL_BYTES_MAX;
-/// What a tab shows before it was sent anywhere.
+/// What a new tab shows.
 const EMPTY: &str = "about:blank";
 
 pub(super) struct RunningBrowser {
     pub(super) browser: Browser,
     /// One for each slot; one caller opens its tab, so that none is opened twice.
     cells: Mutex<HashMap<SlotId, Arc<Cell<Tab>>>>,
-    /// Who opens a tab in a container has a clone meanwhile, so that it is not removed as empty.
+    /// Whoever opens a tab in a container has a clone meanwhile, so that it is not removed as empty.
     jars: Mutex<HashMap<CookieJar, Arc<Cell<Container>>>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CookieJar {
-    /// Those of one agent, or of the person.
+    /// Cookies of one agent, or of the person.
     Of(Principal),
-    /// Those that several share on purpose.
+    /// Shared on purpose.
     Named(Box<str>),
-    /// Those of a container that went to somebody else with a tab, or that an earlier server left with tabs of several
+    /// Of a container that went to somebody else with a tab, or that an earlier server left with tabs of several
     /// owners: nothing more is opened in it.
     Left(Box<str>),
 }
@@ -55,7 +55,7 @@ impl CookieJar {
     }
 }
 
-/// The slots that the world has tabs for.
+/// The slots that should have tabs.
 pub(super) fn wanted(world: &World) -> Vec<Slot> {
     world.pools.get(TABS).map(|pool| pool.slots().cloned().collect()).unwrap_or_default()
 }
@@ -65,7 +65,7 @@ impl RunningBrowser {
         RunningBrowser { browser, cells: Mutex::default(), jars: Mutex::default() }
     }
 
-    /// The tab of a slot; it is opened if it is not there.
+    /// The tab of a slot; opened if necessary.
     pub(super) fn tab(
         &self,
         app: &Application,
@@ -89,13 +89,13 @@ impl RunningBrowser {
         let tab = self.open(app, &slot, context, timeout.saturating_sub(begun.elapsed()))?;
         let kept = opening.made(tab.clone());
         if kept.as_ref().is_none_or(|kept| kept.id() != tab.id()) {
-            // Its slot was freed meanwhile, or has a tab from elsewhere.
+            // Its slot was freed in the meantime, or has a tab from elsewhere.
             let _ = tab.close(PATIENCE);
         }
         kept.ok_or_else(|| gone(id))
     }
 
-    /// Opens the tab of a slot. If it was open before it is sent to where it was, and its owner is told.
+    /// Opens the tab of a slot. If it was open before, it goes back to its address, and its owner is told.
     fn open(
         &self,
         app: &Application,
@@ -113,7 +113,8 @@ impl RunningBrowser {
         let tab = self.browser.open(&container, timeout.saturating_sub(begun.elapsed())).map_err(failure)?;
         if let Some(before) = before {
             let url = app.browser().whole_url(slot.id).unwrap_or_else(|| before.url.to_string());
-            // Whoever uses it next finds the page, not the way to it; if it cannot be loaded that shows when it is read.
+            // Its next user should find the page, not the way to it; if it cannot be loaded, that shows when it is
+            // read.
             let left = timeout.saturating_sub(begun.elapsed()).min(RELOAD);
             let _ = tab.navigate(&url, Until::Interactive, left);
         }
@@ -121,7 +122,7 @@ impl RunningBrowser {
         let note = PoolAsk::Note { slot: slot.id, at: Box::new(at), reopened: before.is_some() };
         for ask in [PoolAsk::MarkOpened { slot: slot.id }, note] {
             if let Err(failed) = app.engine().ask(Principal::System, Ask::Pool(ask)) {
-                // Its slot was freed meanwhile.
+                // Its slot was freed in the meantime.
                 let _ = tab.close(PATIENCE);
                 return Err(match failed {
                     Failed::Refused(_) => gone(slot.id),
@@ -132,7 +133,7 @@ impl RunningBrowser {
         Ok(tab)
     }
 
-    /// Tells the world where a tab is now, if it has moved.
+    /// Records where a tab is now, if it has moved.
     pub(super) fn moved(&self, app: &Application, id: SlotId, tab: &Tab) {
         let url = tab.url();
         app.browser().note(app, id, |note| note.url = Some(url.clone()));
@@ -160,7 +161,7 @@ impl RunningBrowser {
         lock(&self.jars).entry(jar).or_default().clone()
     }
 
-    /// The container of somebody's cookies.
+    /// The container for somebody's cookies.
     fn container(&self, jar: &Cell<Container>, timeout: Duration) -> Result<Container, BrowserError> {
         let making = match jar.find(timeout, |_| true) {
             CellContent::There(container) => return Ok(container),
@@ -189,12 +190,12 @@ impl RunningBrowser {
         let begun = Instant::now();
         // Whoever is opening one finds that it is not wanted, and closes it.
         for tab in unwanted.iter().filter_map(|cell| cell.end()) {
-            // Closed already, or the browser is going.
+            // Already closed, or the browser is going.
             let _ = tab.close(patience.saturating_sub(begun.elapsed()));
         }
     }
 
-    /// Removes the containers of agents that have ended, and those that were shared and nobody is in any more.
+    /// Removes the containers of agents that have ended, and shared ones that nobody uses any more.
     pub(super) fn remove_empty(&self, app: &Application) {
         let ended: Vec<Container> = {
             let mut jars = lock(&self.jars);
@@ -221,7 +222,7 @@ impl RunningBrowser {
         }
     }
 
-    /// What tabs show now: their addresses and titles.
+    /// The current addresses and titles of tabs.
     pub(super) fn shown(&self, timeout: Duration) -> HashMap<SlotId, (String, String)> {
         let Ok(tabs) = self.browser.tabs(timeout) else { return HashMap::new() };
         let slots = self.slots();
@@ -238,7 +239,7 @@ impl RunningBrowser {
         self.slots().get(id).copied()
     }
 
-    /// A tab that is there already is the one of this slot from now on.
+    /// Makes an existing tab the one of this slot.
     pub(super) fn put(&self, slot: SlotId, tab: Tab) {
         let cell = lock(&self.cells).entry(slot).or_default().clone();
         if let Some(surplus) = cell.put(tab) {
@@ -246,7 +247,7 @@ impl RunningBrowser {
         }
     }
 
-    /// Finds the tabs of slots after a new session, when all ids have changed.
+    /// Matches tabs to slots after a new session, when all ids have changed.
     pub(super) fn adopt(&self, app: &Application, slots: &[Slot]) -> Result<(), BrowserError> {
         let wanted: Vec<WantedTab<SlotId>> = slots
             .iter()
@@ -300,18 +301,18 @@ fn whereabouts(tab: &Tab, context: Option<&str>, url: &str) -> TabLocation {
     TabLocation { container, context: context.map(Into::into), url: stored_url(url).into() }
 }
 
-/// An address as the log has it.
+/// An address as it is stored in the log.
 pub(super) fn stored_url(url: &str) -> String {
     stored(url, URL_BYTES_MAX)
 }
 
-/// What a slot is taken for: an address, as the log has it.
+/// The label of a slot: an address as it is stored in the log.
 pub(crate) fn label(url: &str) -> Box<str> {
     stored(url, REASON_BYTES_MAX).into()
 }
 
 fn stored(url: &str, bytes_max: usize) -> String {
-    // A page can make its address as long as it likes; only the beginning of it is kept.
+    // A page can make its address as long as it likes; only the beginning is kept.
     let mut url = redact_url(&url[..url.floor_char_boundary(URL_BYTES_READ)]);
     url.truncate(url.floor_char_boundary(bytes_max));
     url

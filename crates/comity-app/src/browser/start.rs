@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use comity_browser::policy::{Loopback, Policy};
-use comity_browser::{Browser, BrowserError, BrowserOptions, Display};
+use comity_browser::{Browser, BrowserError, BrowserOptions, Display, FIREFOX_NAMES};
 use comity_core::pools::{Slot, TabLocation};
 
 use super::running::{CookieJar, RunningBrowser, wanted};
@@ -13,13 +13,13 @@ use crate::application::Application;
 use crate::config::BrowserConfig;
 use crate::planted_panic::panic_at;
 
-/// Tabs at a time, whatever is set.
+/// The largest setting.
 const TABS_LIMIT: usize = 100;
 /// The profile's directory, below the state directory.
 const PROFILE: &str = "firefox";
 
 impl BrowserService {
-    /// Starts the browser on a thread of its own; whoever waits is told.
+    /// Starts the browser on a thread of its own, and tells those who wait.
     pub(super) fn start(&self, app: &Application) -> Result<(), BrowserError> {
         if app.engine().feed().is_stopped() {
             // Nobody would end it.
@@ -57,7 +57,7 @@ fn begin(app: &Application) -> Result<RunningBrowser, BrowserError> {
     Ok(running)
 }
 
-/// Finds the tabs of the world in a browser that ran before, and closes what is nobody's.
+/// Finds the world's tabs in a browser that ran before, and closes those that are nobody's.
 fn take_over(app: &Application, running: &RunningBrowser) -> Result<(), BrowserError> {
     let wanted = wanted(&app.engine().world());
     running.adopt(app, &wanted)?;
@@ -76,8 +76,8 @@ fn take_over(app: &Application, running: &RunningBrowser) -> Result<(), BrowserE
     Ok(())
 }
 
-/// Whose cookies are in the container of a slot. One that was handed over is in the container of who opened it: where
-/// that cannot be told nobody gets it, so that nobody's new tabs have somebody else's cookies.
+/// Whose cookies are in a slot's container. A handed over tab is in the container of whoever opened it: if that
+/// cannot be told, nobody gets the container, so that nobody's new tabs have somebody else's cookies.
 fn jar(slot: &Slot, at: &TabLocation, wanted: &[Slot]) -> CookieJar {
     let is_own = wanted.iter().all(|other| {
         let there = other.at.as_ref().filter(|there| there.context.is_none());
@@ -93,7 +93,7 @@ fn jar(slot: &Slot, at: &TabLocation, wanted: &[Slot]) -> CookieJar {
 fn options(app: &Application, config: &BrowserConfig) -> Result<BrowserOptions, BrowserError> {
     let policy = policy(config)?;
     Ok(BrowserOptions {
-        path: config.path.clone(),
+        path: config.path.clone().or_else(|| FIREFOX_NAMES.into_iter().find_map(comity_git::find_program)),
         display: if config.visible { Display::Visible } else { Display::Headless },
         policy,
         download_bytes_max: (config.downloads != Some(false)).then_some(super::downloads::FILE_BYTES_MAX),
@@ -101,7 +101,7 @@ fn options(app: &Application, config: &BrowserConfig) -> Result<BrowserOptions, 
     })
 }
 
-/// Says what is wrong with the settings of the browser.
+/// Reports errors in the browser's settings.
 pub(crate) fn check(config: &BrowserConfig) -> Result<(), String> {
     if let Some(tabs) = config.tabs.filter(|tabs| !(1..=TABS_LIMIT).contains(tabs)) {
         return Err(format!("settings: browser.tabs is {tabs}; give a number from 1 to {TABS_LIMIT}"));

@@ -1,4 +1,4 @@
-//! Keeps the browser as the world wants it: closes what was freed, opens again what was lost, and tells of losses.
+//! Keeps the browser as the world wants it: closes what was freed, opens again what was lost, and reports losses.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -19,16 +19,17 @@ use crate::reconciler::{self, Bell, NextLook};
 
 /// A browser without tabs is ended after this long.
 const UNUSED: Duration = Duration::from_secs(300);
-/// Without anything to do it sleeps this long; it is woken before.
+/// How long it sleeps with nothing to do, unless woken.
 const IDLE: Duration = Duration::from_secs(3_600);
-/// While it runs it is looked after at least so often: who has ended leaves a container, who waits may be served.
+/// While the browser runs it is checked at least this often: agents that ended leave containers, and those waiting
+/// may be served.
 const AGAIN: Duration = Duration::from_secs(60);
-/// How long a start is waited for before the browser is ended.
+/// How long to wait for a start before ending the browser.
 const START: Duration = Duration::from_secs(60);
-/// Starts that fail before tabs are given up.
+/// Failed starts before tabs are given up.
 const STARTS_MAX: u32 = 3;
 
-/// Runs until the engine stops; then the browser is closed. Gives the thread's handle.
+/// Runs until the engine stops, and then closes the browser.
 pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
     let app = app.clone();
     std::thread::Builder::new().name("browser".into()).spawn(move || {
@@ -42,7 +43,7 @@ pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
             NextLook::after(tabs.look())
         });
         app.browser().end();
-        // One that could not be attached to is not left either.
+        // One that could not be attached to is not left running either.
         if !app.browser().is_moved.load(Ordering::Relaxed) {
             super::start::end_left(&app);
         }
@@ -76,7 +77,7 @@ impl TabReconciler {
         }
     }
 
-    /// Makes the browser as the world wants it; says how long there is nothing more to do.
+    /// Makes the browser as the world wants it; returns when to look again.
     fn look(&mut self) -> Duration {
         let service = self.app.browser();
         let slots = wanted(&self.app.engine().world());
@@ -101,7 +102,7 @@ impl TabReconciler {
         IDLE
     }
 
-    /// Takes back tabs that nobody uses while somebody waits; says when to look again.
+    /// Takes back unused tabs while somebody waits; returns when to look again.
     fn reclaim(&self) -> Duration {
         let now = self.app.engine().now();
         let (waited, slots): (Option<Millis>, Vec<SlotId>) = {
@@ -122,7 +123,7 @@ impl TabReconciler {
                 next = next.min(Duration::from_millis(RECLAIM_IDLE.0 - idle.0));
                 continue;
             }
-            // Refused as long as it would not be fair.
+            // Refused while it would not be fair.
             let _ = self.app.engine().ask(Principal::System, Ask::Pool(PoolAsk::Reclaim { slot, idle }));
         }
         next
@@ -161,7 +162,7 @@ impl TabReconciler {
             BrowserEvent::Died => {
                 {
                     let mut phase = lock(&service.phase);
-                    // Unless whoever found it dead has started another one already.
+                    // Unless whoever found it dead has already started another one.
                     if matches!(&*phase, BrowserPhase::On(running) if !running.browser.is_alive()) {
                         *phase = BrowserPhase::Off;
                     }
@@ -171,7 +172,7 @@ impl TabReconciler {
         }
     }
 
-    /// Opens all tabs that the world has; those for which that fails over and over are lost.
+    /// Opens all tabs of the world; those that fail repeatedly are lost.
     fn open_again(&self) {
         let mut failed = Vec::new();
         for _ in 0..STARTS_MAX {
@@ -183,7 +184,7 @@ impl TabReconciler {
         failed.into_iter().for_each(|slot| self.lose(slot, Loss::BrowserDied));
     }
 
-    /// Opens all tabs that the world has; gives those that could not be opened.
+    /// Opens all tabs of the world; returns those that failed.
     fn open_all(&self) -> Vec<SlotId> {
         let service = self.app.browser();
         let slots: Vec<SlotId> = wanted(&self.app.engine().world()).iter().map(|slot| slot.id).collect();
@@ -206,20 +207,20 @@ impl TabReconciler {
     }
 
     fn lose(&self, slot: SlotId, loss: Loss) {
-        // Refused if it was freed meanwhile.
+        // Refused if it was freed in the meantime.
         let _ = self.app.engine().ask(Principal::System, Ask::Pool(PoolAsk::Lose { slot, loss }));
     }
 }
 
 impl BrowserService {
-    /// Ends the browser; one that is being started, once it is there.
+    /// Ends the browser, after its start if it is starting.
     fn end(&self) {
         let is_starting = |phase: &mut BrowserPhase| matches!(phase, BrowserPhase::Starting);
         let waited = self.moved.wait_timeout_while(lock(&self.phase), START, is_starting);
         let (mut phase, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let BrowserPhase::On(running) = &*phase else { return };
         let running = running.clone();
-        // Nobody starts another one with the same profile meanwhile.
+        // Nobody may start another one with the same profile meanwhile.
         *phase = BrowserPhase::Ending;
         drop(phase);
         running.browser.close();

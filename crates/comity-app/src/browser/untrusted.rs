@@ -1,5 +1,5 @@
-//! Words of pages are data of others: they stand between marks that no page can guess, and nothing in them is hidden, so that
-//! nobody takes them for instructions or for a line of Comity.
+//! Pages' text is untrusted data: it stands between marks that no page can guess, with nothing hidden in it, so that
+//! nobody takes it for instructions or for a line of Comity.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 /// Bytes of the mark that a page cannot guess.
 const MARK_BYTES: usize = 4;
-/// Bytes of words that stand in a line.
+/// Bytes of a page's text within a line.
 const LINE_BYTES_MAX: usize = 2_048;
 const TITLE_BYTES_MAX: usize = 512;
 
-/// Words of a page in a line of ours: marked and quoted.
+/// A page's text within a line of ours: marked and quoted.
 pub(crate) fn quote(text: &str) -> String {
     let text = cut(text, LINE_BYTES_MAX).replace('\\', "\\\\").replace('"', "\\\"");
     format!("<page {} \"{}\">", mark(), visible(&text))
 }
 
-/// Writes the text of a page between marks, in lines of its own.
+/// Writes a page's text between marks, on lines of its own.
 pub(crate) fn write_page(f: &mut fmt::Formatter<'_>, url: &str, text: &str) -> fmt::Result {
     let (mark, url) = (mark(), visible(url));
     write!(
@@ -29,7 +29,7 @@ pub(crate) fn write_page(f: &mut fmt::Formatter<'_>, url: &str, text: &str) -> f
     )
 }
 
-/// Makes everything visible that is hidden in what a page has had a say in.
+/// Makes everything invisible visible in what a page has influenced.
 pub(crate) fn show_hidden(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -51,7 +51,7 @@ pub(crate) fn show_hidden(value: &mut Value) {
     }
 }
 
-/// An address, or other words of a page as data: one line, with an end.
+/// An address or other text of a page as data: one line, with an end.
 pub(crate) fn in_a_line(text: &str) -> String {
     cut(&visible(text), LINE_BYTES_MAX)
 }
@@ -63,7 +63,7 @@ pub(crate) fn title(text: &str) -> String {
 
 fn mark() -> String {
     let mut random = [0; MARK_BYTES];
-    // Without chance the mark is weaker, and still a mark.
+    // Without randomness the mark is weaker, but still a mark.
     let _ = getrandom::fill(&mut random);
     random.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! How a feature says in its table what an operation is.
+//! How a feature's table describes an operation.
 
 use super::CatalogEntry;
 use super::schema::{input_schema, output_schema};
@@ -7,7 +7,7 @@ use crate::identity::WayIn;
 use crate::operation::{AtTerminal, Audience, Effect, HelpSection, Operation, Pace, Route};
 
 impl CatalogEntry {
-    /// An operation that only looks, for people; what is otherwise is said behind it.
+    /// An operation that only looks, for people; the methods below say what is different.
     pub(crate) const fn of<O: Operation>(
         name: &'static str,
         usage: &'static str,
@@ -99,7 +99,6 @@ impl CatalogEntry {
         CatalogEntry { waits: true, ..self }
     }
 
-    /// Keeps its answer for a repeated call.
     pub(crate) const fn keeps_answer(self) -> CatalogEntry {
         CatalogEntry { keeps_answer: true, ..self }
     }
@@ -124,7 +123,7 @@ impl CatalogEntry {
         CatalogEntry { is_watched: true, ..self }
     }
 
-    /// Answers something that the inbox lists.
+    /// Answers an inbox entry.
     pub(crate) const fn answers(self, prefix: &'static str, answer: &'static str) -> CatalogEntry {
         CatalogEntry { answers: Some((prefix, answer)), ..self }
     }
@@ -147,7 +146,7 @@ impl CatalogEntry {
         CatalogEntry { section: Some(section), ..self }
     }
 
-    /// Does what one field of the tool for all changes of a task does.
+    /// Does what one field of the update tool for tasks does.
     pub(crate) const fn updates(self, field: &'static str, given: &'static str) -> CatalogEntry {
         CatalogEntry { updates: Some((field, given)), ..self }
     }

@@ -11,12 +11,12 @@ pub(super) fn input_schema<T: JsonSchema>() -> Value {
     finish_schema(T::json_schema, T::schema_name, SchemaSettings::draft2020_12())
 }
 
-/// What is left out when it is empty need not be there.
+/// What is omitted when empty is not required.
 pub(super) fn output_schema<T: JsonSchema>() -> Value {
     finish_schema(T::json_schema, T::schema_name, SchemaSettings::draft2020_12().for_serialize())
 }
 
-/// What is the same for all types, so that it is compiled once.
+/// The part that is the same for all types, so that it is compiled once.
 fn finish_schema(
     make: fn(&mut SchemaGenerator) -> Schema,
     name: fn() -> Cow<'static, str>,

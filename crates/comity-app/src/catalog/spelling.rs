@@ -1,4 +1,4 @@
-//! Commands as people spell them: other words, the plural, and what those that begin alike are about.
+//! Commands as people spell them: synonyms, plurals, and groups with the same first word.
 
 use super::{CATALOG, CatalogEntry, Group};
 use crate::operations::{
@@ -6,7 +6,7 @@ use crate::operations::{
     teams, worktrees,
 };
 
-/// What the commands that begin with the same word are about.
+/// What commands with the same first word are about.
 pub(super) const GROUPS: &[&[Group]] = &[
     inbox::GROUPS,
     locks::GROUPS,
@@ -25,12 +25,12 @@ pub(super) const GROUPS: &[&[Group]] = &[
     guard::GROUPS,
 ];
 
-/// What the commands that begin with the same word are about.
+/// What commands with the same first word are about.
 pub fn about_group(word: &str) -> Option<&'static str> {
     GROUPS.iter().copied().flatten().find(|(group, _)| *group == word).map(|(_, about)| *about)
 }
 
-/// The operation that the words begin with, however it is spelled, and how many of them are its command.
+/// The operation that the words begin with, however it is spelled, and how many words it takes.
 pub fn spelled<'a>(typed: &[&'a str]) -> Option<(&'static CatalogEntry, usize)> {
     let longest = |typed: &[&'a str]| {
         let found = CATALOG.iter().filter_map(|entry| Some((entry, entry.spelled_by(typed)?)));

@@ -1,6 +1,6 @@
-//! What holds where nothing is set.
+//! Defaults.
 
-/// Every setting with a name of its own, and what holds if nobody sets it.
+/// Every setting with a fixed name, and its default.
 pub const DEFAULTS: &[(&str, &str)] = &[
     ("agent.timeout", "\"10m\""),
     ("agent.max", "8"),
@@ -20,6 +20,7 @@ pub const DEFAULTS: &[(&str, &str)] = &[
     ("guard.policy", "\"closed\""),
     ("permission.wait", "\"5m\""),
     ("git.hung_after", "\"30s\""),
+    ("git.program", "(git on the PATH, the system's first)"),
     ("worktree.dir", "(beside the repository)"),
     ("worktree.ready", "1"),
     ("worktree.trash_days", "7"),

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::{Config, ENVIRONMENT, GivenSetting};
 use crate::plain_file;
 
-/// One file, or one variable of the environment.
-enum Source<'a> {
+/// A file or an environment variable.
+enum SettingsSource<'a> {
     File { path: &'a Path, text: String },
     Variable { name: &'static str, text: String, table: toml::Table },
 }
@@ -16,18 +16,18 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     let mut sources = Vec::new();
     for path in files {
         match plain_file::read_to_string(path) {
-            Ok(text) => sources.push(Source::File { path, text }),
+            Ok(text) => sources.push(SettingsSource::File { path, text }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{}: {error}", path.display())),
         }
     }
     for (name, section, key) in ENVIRONMENT {
         let Some(text) = env(name).filter(|text| !text.is_empty()) else { continue };
-        // A number of milliseconds says so in its name.
+        // For a number of milliseconds the name says so.
         let written = if name.ends_with("_MS") { format!("{text}ms") } else { text.clone() };
         let setting = toml::Table::from_iter([((*key).to_owned(), value(&written))]);
         let table = toml::Table::from_iter([((*section).to_owned(), setting.into())]);
-        sources.push(Source::Variable { name, text, table });
+        sources.push(SettingsSource::Variable { name, text, table });
     }
     let mut merged = toml::Table::new();
     for source in &sources {
@@ -35,7 +35,7 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     }
     let config: Result<Config, toml::de::Error> = merged.try_into();
     let mut config = config.map_err(|error| {
-        // What is missing in one file may be in another: only if all together are wrong one of them is to blame.
+        // One file may lack what another has, so a single one is to blame only if all together are wrong.
         let blamed = sources.iter().find_map(|source| source.mistake());
         blamed.unwrap_or_else(|| format!("settings: {}", one_line(error.message())))
     })?;
@@ -47,7 +47,7 @@ pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Res
     Ok(config)
 }
 
-/// Every setting of a table, by its whole key.
+/// Every setting of a table, by full key.
 pub(super) fn flat(table: &toml::Table) -> Vec<(String, String)> {
     let below = |(key, value): (&String, &toml::Value)| match value {
         toml::Value::Table(inner) => {
@@ -58,31 +58,31 @@ pub(super) fn flat(table: &toml::Table) -> Vec<(String, String)> {
     table.iter().flat_map(below).collect()
 }
 
-impl Source<'_> {
+impl SettingsSource<'_> {
     fn table(&self) -> Result<toml::Table, String> {
         match self {
-            Source::File { path, text } => {
+            SettingsSource::File { path, text } => {
                 toml::from_str(text).map_err(|error: toml::de::Error| in_file(path, text, &error))
             }
-            Source::Variable { table, .. } => Ok(table.clone()),
+            SettingsSource::Variable { table, .. } => Ok(table.clone()),
         }
     }
 
     /// Where a person finds it.
     fn name(&self) -> String {
         match self {
-            Source::File { path, .. } => path.display().to_string(),
-            Source::Variable { name, .. } => (*name).to_owned(),
+            SettingsSource::File { path, .. } => path.display().to_string(),
+            SettingsSource::Variable { name, .. } => (*name).to_owned(),
         }
     }
 
     /// What is wrong with this one alone.
     fn mistake(&self) -> Option<String> {
         match self {
-            Source::File { path, text } => {
+            SettingsSource::File { path, text } => {
                 toml::from_str::<Config>(text).err().map(|error| in_file(path, text, &error))
             }
-            Source::Variable { name, text, table } => {
+            SettingsSource::Variable { name, text, table } => {
                 let alone: Result<Config, toml::de::Error> = table.clone().try_into();
                 let error = alone.err()?;
                 Some(format!("{name} is {text:?}: {}", one_line(error.message())))
@@ -101,7 +101,6 @@ fn one_line(message: &str) -> String {
     message.lines().collect::<Vec<&str>>().join(", ")
 }
 
-/// The value that a variable stands for.
 fn value(text: &str) -> toml::Value {
     let number = || text.parse().map(toml::Value::Integer);
     text.parse().map(toml::Value::Boolean).or_else(|_| number()).unwrap_or_else(|_| text.into())

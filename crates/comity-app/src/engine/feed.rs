@@ -1,4 +1,4 @@
-//! What was appended lately, for those who read the log as it grows.
+//! Recently appended records, for those who read the log as it grows.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use comity_core::Record;
 use super::lock;
 use crate::page_size::{self, PageSize};
 
-/// Records that are kept in memory; who is further behind reads them from the log.
+/// Records that are kept in memory; readers further behind read the log.
 const RECENT_RECORDS_MAX: usize = 1_024;
 /// Bytes that they take together, roughly.
 const RECENT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -16,14 +16,14 @@ const RECENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Called when there is something new; it must not block.
 pub type Waker = Arc<dyn Fn(u64) + Send + Sync>;
 
-/// The newest records and who wants to be woken. A wake-up says only how far the log goes.
+/// The newest records, and those to be woken. A wake-up says only how far the log goes.
 pub struct Feed {
     state: Mutex<FeedState>,
 }
 
 struct FeedState {
     head: u64,
-    /// With the bytes of each.
+    /// With the size of each.
     recent: VecDeque<(Arc<Record>, usize)>,
     recent_bytes: usize,
     wakers: Vec<(u64, Waker)>,
@@ -31,7 +31,7 @@ struct FeedState {
     stopped: bool,
 }
 
-/// Keeps a waker registered as long as it lives.
+/// Keeps a waker registered while it lives.
 pub struct Woken<'a> {
     feed: &'a Feed,
     id: u64,
@@ -85,31 +85,30 @@ impl Feed {
         }
     }
 
-    /// Whether the engine has stopped; nothing more comes.
+    /// Whether the engine has stopped, so that nothing more comes.
     pub fn is_stopped(&self) -> bool {
         lock(&self.state).stopped
     }
 
-    /// The number of the last record.
     pub fn head(&self) -> u64 {
         lock(&self.state).head
     }
 
-    /// The records after `after`, if they are still at hand: as many as fit into a page, and at least one.
+    /// The records after `after`, if they are still in memory: as many as fit into a page, and at least one.
     pub fn recent(&self, after: u64, page: PageSize) -> Option<Vec<Arc<Record>>> {
         let state = lock(&self.state);
         if after >= state.head {
             return Some(Vec::new());
         }
         let first = state.recent.front()?.0.seq;
-        // They have no gaps, so the place of each is known.
+        // They have no gaps, so the position of each is known.
         let skipped = usize::try_from((after + 1).checked_sub(first)?).ok()?;
         let mut room = page.room();
         let fitting = state.recent.iter().skip(skipped).take_while(|(_, bytes)| room.takes(*bytes));
         Some(fitting.map(|(record, _)| Arc::clone(record)).collect())
     }
 
-    /// Registers a waker; gives the number to remove it by.
+    /// Registers a waker; returns the number to remove it by.
     pub fn wake(&self, waker: Waker) -> u64 {
         let mut state = lock(&self.state);
         let id = state.next_waker;
@@ -118,12 +117,12 @@ impl Feed {
         id
     }
 
-    /// Removes a waker.
+    /// Unregisters a waker.
     pub fn forget(&self, id: u64) {
         lock(&self.state).wakers.retain(|(other, _)| *other != id);
     }
 
-    /// Registers a waker for as long as the guard lives.
+    /// Registers a waker while the guard lives.
     pub fn wake_while(&self, waker: Waker) -> Woken<'_> {
         Woken { feed: self, id: self.wake(waker) }
     }

@@ -8,17 +8,17 @@ use super::Engine;
 use crate::log::{Checkpoint, LogReader};
 use crate::planted_panic::panic_at;
 
-/// Records that are not sealed above which the oldest are sealed when it is quiet.
+/// With more unsealed records, the oldest are sealed when it is quiet.
 pub const HOT_RECORDS_QUIET: u64 = 10_000;
-/// Records that are not sealed above which the oldest are sealed in any case: a start reads all that are not.
+/// With more unsealed records, the oldest are sealed in any case: a start reads all of them.
 pub const HOT_RECORDS_MAX: u64 = 20_000;
-/// Records after which the write-ahead log is moved and begun again: a start after a crash reads all of it.
+/// After this many records the write-ahead log is moved and restarted: a start after a crash reads all of it.
 pub const BACKLOG_RECORDS_MAX: u64 = 10_000;
-/// Bytes of the write-ahead log above which the same is done, and its file becomes empty: letters can be long.
+/// Above this size the same is done, and the file is truncated: letters can be long.
 const BACKLOG_BYTES_MAX: u64 = 128 << 20;
-/// Records after which the thread looks whether there is something to do.
+/// Records after which the thread checks for work.
 const LOOK_EVERY_RECORDS: u64 = 5_000;
-/// Sealed records that may wait in the table to be dropped while it is not quiet.
+/// Sealed records that may stay in the table while it is not quiet.
 const SEALED_RECORDS_MAX: u64 = 500_000;
 /// Sealed records that are dropped at a time; the writer waits that long at most.
 const DROP_RECORDS: usize = 500;
@@ -39,7 +39,7 @@ pub(super) fn run(engine: &Engine, reader: &LogReader, keep_segments: Option<usi
         }
     }));
     let mut moved_at = engine.feed().head();
-    // Servers that are killed again and again never come to their quiet moments.
+    // Servers that are killed again and again never have quiet moments.
     pressed(engine, reader, moved_at);
     while !engine.feed().is_stopped() {
         if woken.recv().is_err() {
@@ -50,7 +50,7 @@ pub(super) fn run(engine: &Engine, reader: &LogReader, keep_segments: Option<usi
             let head = engine.feed().head();
             looked_at.store(head, Ordering::Relaxed);
             if head.saturating_sub(moved_at) >= BACKLOG_RECORDS_MAX {
-                // All but the last few are moved while writers go on; they wait for those few only.
+                // All but the last few records are moved while writers go on; they wait only for those few.
                 reader.checkpoint(Checkpoint::Behind);
                 engine.between_writes(|| reader.checkpoint(Checkpoint::Again));
                 moved_at = head;
@@ -86,7 +86,7 @@ fn pressed(engine: &Engine, reader: &LogReader, head: u64) {
     if hot(reader, head) > HOT_RECORDS_MAX + locks(engine) {
         seal(reader);
     }
-    // Dropping is the writer's work: it waits for a quiet moment, unless too much piles up.
+    // Dropping needs the writer: it waits for a quiet moment, unless too much piles up.
     if reader.oldest().is_some_and(|oldest| reader.segments().sealed_up_to() > oldest + SEALED_RECORDS_MAX) {
         drop_sealed(engine, reader);
     }
@@ -110,7 +110,7 @@ fn quiet(engine: &Engine, reader: &LogReader, head: u64) {
     reader.checkpoint(Checkpoint::Whole);
 }
 
-/// What the settings do not keep goes, in a quiet moment.
+/// Drops old segments that the settings do not keep, in a quiet moment.
 fn drop_segments(reader: &LogReader, most: usize) {
     if let Err(problem) = reader.segments().keep_newest(most) {
         eprintln!("comity: old segments of the log could not be dropped: {problem}");
@@ -121,7 +121,7 @@ fn hot(reader: &LogReader, head: u64) -> u64 {
     head.saturating_sub(reader.segments().sealed_up_to())
 }
 
-/// A segment has as many records as there are locks at least: with many of them sealing waits longer.
+/// A segment has at least as many records as there are locks, so with many locks sealing waits longer.
 fn locks(engine: &Engine) -> u64 {
     engine.world().locks.len() as u64
 }

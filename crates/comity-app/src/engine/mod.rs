@@ -1,9 +1,9 @@
-//! The engine: one writer at a time. It decides every waiting ask, appends all their events in one transaction, and
-//! only then answers, publishes and wakes who reads the log.
+//! The engine: one writer at a time. It decides all waiting asks, appends all their events in one transaction, and
+//! only then answers, publishes and wakes the log's readers.
 //!
-//! There is no queue to hop through when nobody else writes: whoever has asks to run and finds the writer free runs
-//! them, and those that came in the meantime, on its own thread. That is group commit without a timer and, for a single
-//! client, a commit without a thread switch.
+//! There is no queue to go through when nobody else writes: whoever has asks and finds the writer free runs them, and
+//! those that came in the meantime, on its own thread. That is group commit without a timer and, for a single client,
+//! a commit without a thread switch.
 
 mod feed;
 mod housekeeping;
@@ -27,17 +27,18 @@ use parked::ParkedJobs;
 pub use parked::When;
 use published::PublishedWorld;
 pub use published::WorldView;
+pub(crate) use published::assert_nobody_looks;
 use timer::Timer;
 use writer::Writer;
 
-/// What everybody is told after a panic in the writer; a server does not live to say it.
+/// What everybody is told after a panic in the writer, if the server lives to say it.
 const BROKEN: &str = "a bug has stopped the engine, so nothing was changed; restart the server";
 
-/// One request to the writer: asks that are decided one after the other; the last one's answer counts.
+/// One request to the writer: asks that are decided in order; the last one's answer counts.
 pub struct Job {
     /// Who asks, and how that is known.
     pub who: comity_core::Asker,
-    /// What. If one is refused the rest is not asked.
+    /// If one is refused, the rest is not asked.
     pub asks: Vec<Ask>,
     /// Makes a repeat of the last ask harmless.
     pub key: Option<Key>,
@@ -47,7 +48,7 @@ pub struct Job {
 /// Where a call waits; [`Engine::give_up`] takes it out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitPlace {
-    /// In the queue, for others to make room.
+    /// In a queue, for others to make room.
     InLine(Ticket),
     /// Until there is something for it.
     Parked(u64),
@@ -66,24 +67,23 @@ pub trait ReplyTo: Send {
 pub enum JobAnswer<'a> {
     /// It happened, by these events; the world is as they left it.
     Done {
-        /// The events of the ask.
         events: &'a [Event],
         world: &'a World,
         now: Timestamp,
     },
     Refused(Refusal),
-    /// It could not be written down, so it did not happen.
+    /// It could not be recorded, so it did not happen.
     Fault(String),
 }
 
-/// Nobody wants to know the answer.
+/// For asks whose answer nobody needs.
 struct NoReply;
 
 impl ReplyTo for NoReply {
     fn answer(self: Box<Self>, _: JobAnswer<'_>) {}
 }
 
-/// The engine; clones are the same engine.
+/// Clones are the same engine.
 #[derive(Clone)]
 pub struct Engine(Arc<EngineState>);
 
@@ -110,7 +110,7 @@ enum Thread {
 type IsAtWork = dyn Fn(AgentId) -> bool + Send + Sync;
 
 impl Engine {
-    /// Starts an engine over a log that is at `world`. `on_fence` is called when another server took the log over.
+    /// Starts an engine over a log that is at `world`. `on_fence` is called when another server took over the log.
     pub fn start(
         world: World,
         log: Box<dyn Log>,
@@ -118,7 +118,7 @@ impl Engine {
         on_fence: impl Fn() + Send + Sync + 'static,
     ) -> Engine {
         let head = world.head;
-        comity_git::before_each_turn(published::assert_nobody_looks);
+        comity_git::before_each_wait(assert_nobody_looks);
         Engine(Arc::new(EngineState {
             clock,
             published: PublishedWorld::new(world.clone()),
@@ -132,18 +132,18 @@ impl Engine {
         }))
     }
 
-    /// Whoever has a call that runs outside of the engine lives, however long it takes.
-    pub fn ask_who_is_at_work(&self, is_at_work: impl Fn(AgentId) -> bool + Send + Sync + 'static) {
+    /// Agents with a call that runs outside of the engine are alive, however long it takes.
+    pub(crate) fn ask_who_is_at_work(&self, is_at_work: impl Fn(AgentId) -> bool + Send + Sync + 'static) {
         let _ = self.0.is_at_work.set(Box::new(is_at_work));
     }
 
-    /// Runs the thread that lets time pass and commits what may take long. Gives its handle.
+    /// Starts the thread that lets time pass and commits what may take long.
     pub fn run_timer(&self) -> std::io::Result<std::thread::JoinHandle<()>> {
         let engine = self.clone();
         std::thread::Builder::new().name("engine".into()).spawn(move || timer::run(&engine))
     }
 
-    /// Runs the thread that keeps the log small, with so many sealed segments, or all. Gives its handle.
+    /// Starts the thread that keeps the log small; `None` keeps all sealed segments.
     pub fn run_housekeeping(
         &self,
         reader: Arc<LogReader>,
@@ -161,33 +161,31 @@ impl Engine {
         self.0.published.view()
     }
 
-    /// The time on the engine's clock.
     pub fn now(&self) -> Timestamp {
         self.0.clock.now()
     }
 
-    /// The clock, for tests that move it.
     pub fn clock(&self) -> &Clock {
         &self.0.clock
     }
 
-    /// What was appended lately, and how to be woken by more.
+    /// What was appended recently, and how to be woken by more.
     pub fn feed(&self) -> &Feed {
         &self.0.feed
     }
 
-    /// Adds a job to those that the next batch decides. Somebody must call [`Engine::run_pending`] or [`Engine::wake`].
+    /// Adds a job for the next batch. Call [`Engine::run_pending`] or [`Engine::wake`] after it.
     pub fn submit(&self, job: Job) {
         lock(&self.0.pending).push(job);
     }
 
-    /// The same for asks whose answer nobody wants to know.
+    /// The same for asks whose answer nobody needs.
     pub fn tell(&self, who: impl Into<comity_core::Asker>, asks: Vec<Ask>) {
         self.submit(Job { who: who.into(), asks, key: None, reply_to: Box::new(NoReply) });
     }
 
     /// Adds a job that is decided once there is something for it, or its time is up.
-    pub fn submit_when(&self, mut job: Job, when: When) {
+    pub(crate) fn submit_when(&self, mut job: Job, when: When) {
         let id = self.0.parked.number();
         job.reply_to.parked(WaitPlace::Parked(id));
         self.0.parked.insert(id, job, when);
@@ -195,7 +193,7 @@ impl Engine {
         self.tell(Principal::System, vec![]);
     }
 
-    /// The asker is gone: its place goes too.
+    /// The asker is gone, and gives up its place.
     pub fn give_up(&self, who: Principal, waiting: WaitPlace) {
         match waiting {
             WaitPlace::Parked(id) => self.0.parked.forget(id),
@@ -211,13 +209,13 @@ impl Engine {
         self.0.timer.wake();
     }
 
-    /// Runs what was submitted on this thread, unless another thread is at it: then that one does.
+    /// Runs what was submitted on this thread, unless another thread is running a batch: then that one does.
     #[track_caller]
     pub fn run_pending(&self) {
         self.run_pending_on(Thread::MayWait);
     }
 
-    /// The same for a thread on which others wait: what has to wait for the disk is left to the engine's own thread.
+    /// The same for a thread that others wait for: what has to wait for the disk is left to the engine's own thread.
     #[track_caller]
     pub fn run_pending_without_waiting(&self) {
         self.run_pending_on(Thread::MustNotWait);
@@ -225,20 +223,20 @@ impl Engine {
 
     #[track_caller]
     fn run_pending_on(&self, thread: Thread) {
-        published::assert_nobody_looks();
+        assert_nobody_looks();
         while !lock(&self.0.pending).is_empty() {
             match self.0.writer.try_lock() {
-                // The engine's thread was woken for it, and goes on with the rest.
+                // The engine's thread was woken for it, and does the rest.
                 Ok(writer) if thread == Thread::MustNotWait && writer.has_unwritten() => return,
                 Ok(mut writer) => self.run_batch(&mut writer, thread),
                 Err(TryLockError::Poisoned(_)) => return self.refuse_all(),
-                // Whoever has it looks again at what waits after letting go.
+                // Whoever has it checks again after releasing it.
                 Err(TryLockError::WouldBlock) => return,
             }
         }
     }
 
-    /// Lets time do what is due.
+    /// Does what is due.
     pub fn pass_time(&self) {
         if let Ok(mut writer) = self.0.writer.lock() {
             self.run_batch(&mut writer, Thread::MayWait);
@@ -252,7 +250,11 @@ impl Engine {
     }
 
     /// The same with several asks; if one is refused the rest is not asked.
-    pub fn ask_all(&self, who: impl Into<comity_core::Asker>, asks: Vec<Ask>) -> Result<Vec<Event>, Failed> {
+    pub(crate) fn ask_all(
+        &self,
+        who: impl Into<comity_core::Asker>,
+        asks: Vec<Ask>,
+    ) -> Result<Vec<Event>, Failed> {
         self.ask_with_key(who, asks, None)
     }
 
@@ -288,26 +290,26 @@ impl Engine {
         self.run_pending();
     }
 
-    /// Lets go of the log, after the last write; whoever asks from here on is told that the server stops.
+    /// Closes the log after the last write; whoever asks from here on is told that the server stops.
     pub fn close_log(&self) {
         let mut writer = lock(&self.0.writer);
         writer.write_unwritten(&self.0);
         writer.close_log();
     }
 
-    /// Takes out all sealed records, for tests that do not wait for a quiet moment.
+    /// Drops all sealed records, for tests that do not wait for a quiet moment.
     pub fn drop_all_sealed(&self) {
         while self.drop_sealed(usize::MAX) > 0 {}
     }
 
-    /// Takes out sealed records, a few at a time.
+    /// Drops sealed records, a few at a time.
     fn drop_sealed(&self, at_most: usize) -> usize {
         let dropped = self.0.writer.lock().map_or(0, |mut writer| writer.drop_sealed(at_most));
         self.run_pending();
         dropped
     }
 
-    /// A panic has left the writer's world somewhere between the log's and the next: nothing goes on from there.
+    /// A panic has left the writer's world between the log's and the next: nothing goes on from there.
     fn refuse_all(&self) {
         for job in std::mem::take(&mut *lock(&self.0.pending)) {
             job.reply_to.answer(JobAnswer::Fault(BROKEN.into()));
@@ -334,7 +336,7 @@ impl Engine {
 #[derive(Debug)]
 pub enum Failed {
     Refused(Refusal),
-    /// It could not be written down.
+    /// It could not be recorded.
     Fault(String),
 }
 

@@ -1,7 +1,7 @@
-//! Jobs that are parked until the world lets them be answered: who waits for mail, an answer or work.
+//! Jobs that are parked until the world lets them be answered, for those who wait for mail, an answer or work.
 //!
-//! They are looked at by the writer within the batch that changes the world, so that nothing falls between the look
-//! and the wait, and what woke somebody is written together with what it leads to.
+//! The writer checks them within the batch that changes the world, so that nothing is missed in between, and a change
+//! is written together with what it leads to.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -34,12 +34,11 @@ impl ParkedJobs {
         lock(&self.by_id).insert(id, (job, when));
     }
 
-    /// Whether a call of this agent is among them.
     pub(super) fn has_call_of(&self, agent: AgentId) -> bool {
         lock(&self.by_id).values().any(|(job, _)| job.who.who == Principal::Agent(agent))
     }
 
-    /// Takes a job out; it is never answered.
+    /// Drops a job; it is never answered.
     pub(super) fn forget(&self, id: u64) {
         let forgotten = lock(&self.by_id).remove(&id);
         drop(forgotten);

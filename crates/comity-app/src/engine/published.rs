@@ -1,8 +1,8 @@
 //! The world that everybody reads, and a guard against reading it twice at a time.
 //!
 //! A second look waits behind a writer that waits for the first one to end: for ever, on one thread. That needs bad luck,
-//! so debug builds refuse every second look, every batch that is run under one, and every wait for a turn: who has that may
-//! look, too.
+//! so debug builds refuse every second look, every batch that is run under one, every wait for a turn (who has that may look,
+//! too), every run of git and every page of the log that is read: what takes long would stop everybody.
 
 use std::ops::Deref;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -11,7 +11,7 @@ use comity_core::World;
 
 pub(super) struct PublishedWorld(RwLock<World>);
 
-/// The world as the log has it. While it is looked at, nothing is published.
+/// The world as the log has it. While this exists, nothing is published.
 pub struct WorldView<'a> {
     world: RwLockReadGuard<'a, World>,
     #[cfg(debug_assertions)]
@@ -41,9 +41,9 @@ impl PublishedWorld {
     }
 }
 
-/// In debug builds: this thread may wait for whoever publishes.
+/// In debug builds: asserts that this thread may wait for whoever publishes.
 #[track_caller]
-pub(super) fn assert_nobody_looks() {
+pub(crate) fn assert_nobody_looks() {
     #[cfg(debug_assertions)]
     look::assert_none();
 }
@@ -83,7 +83,7 @@ mod look {
 
     #[track_caller]
     pub(super) fn assert_none() {
-        // What a panic leaves behind may look: a second panic would hide the first.
+        // Destructors may look after a panic: a second panic would hide the first.
         assert!(!IS_LOOKING.get() || std::thread::panicking(), "this thread is looking at the world already");
     }
 }

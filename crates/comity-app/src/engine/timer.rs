@@ -1,4 +1,4 @@
-//! The engine's own thread: it sleeps until something is due or somebody has work that waits for the disk.
+//! The engine's own thread: it sleeps until something is due or there is work that waits for the disk.
 
 use std::sync::{Condvar, Mutex};
 
@@ -31,7 +31,6 @@ impl Timer {
         }
     }
 
-    /// There is work for the thread.
     pub(super) fn wake(&self) {
         lock(&self.state).work = true;
         self.changed.notify_one();
@@ -48,7 +47,7 @@ impl Timer {
 }
 
 impl Engine {
-    /// Ends the engine's thread after what it is doing.
+    /// Ends the engine's thread after its current work.
     pub fn stop(&self) {
         self.0.timer.stop();
         self.0.feed.stop();

@@ -1,4 +1,4 @@
-//! Waits that a former server left: who asked comes back for them, or they end.
+//! Waits that a former server left: their askers come back for them, or they end.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) struct Unclaimed {
 }
 
 impl Unclaimed {
-    /// All that waits in the log when a server starts.
+    /// Everything that waits in the log when a server starts.
     pub(super) fn of(world: &World) -> Unclaimed {
         Unclaimed {
             waits: Waited::tickets(world).map(|ticket| (ticket, None)).collect(),
@@ -25,7 +25,7 @@ impl Unclaimed {
         }
     }
 
-    /// When those that nobody came back for end.
+    /// When waits end that nobody came back for.
     pub(super) fn deadline(&self) -> Option<Timestamp> {
         (!self.waits.is_empty()).then_some(self.until)
     }
@@ -35,7 +35,7 @@ impl Unclaimed {
         self.waits.remove(&ticket);
     }
 
-    /// Somebody got these events as an answer, and so knows of what is in them.
+    /// Somebody got these events as an answer, and so knows what is in them.
     pub(super) fn answered(&mut self, events: &[Event]) {
         if self.waits.is_empty() {
             return;
@@ -53,7 +53,7 @@ impl Unclaimed {
         }
     }
 
-    /// Looks at what was written: a wait may have ended with nobody there to hear of it.
+    /// Checks what was written: a wait may have ended with nobody there to hear of it.
     pub(super) fn written(&mut self, records: &[Record], now: Timestamp) {
         if now >= self.until {
             self.waits.clear();
@@ -72,7 +72,7 @@ impl Unclaimed {
         }
     }
 
-    /// What ends the waits that nobody came back for, and gives back what nobody knows to have.
+    /// Ends the waits that nobody came back for, and gives back what nobody knows it has.
     pub(super) fn overdue(&self, world: &World, now: Timestamp) -> Vec<(Principal, Ask)> {
         if self.waits.is_empty() || now < self.until {
             return Vec::new();

@@ -6,13 +6,13 @@ use comity_core::locks::{LockEvent, LockRefusal, LockWait, WaitEnding, conflicts
 use comity_core::pools::{self, PlaceEnding, PoolEvent, SlotId};
 use comity_core::{Fence, Millis, Principal, Record, Refusal, Ticket, Timestamp, World};
 
-/// A wait, with what is needed to say why it was in vain.
+/// A wait, with what is needed to say why it failed.
 pub(super) enum Waited {
     Locks(LockWait),
     Slot { ticket: Ticket, pool: Box<str>, who: Principal, since: Timestamp },
 }
 
-/// What a wait that has ended was given.
+/// How a wait ended.
 pub(super) enum WaitGrant {
     Locks(Vec<Fence>),
     Slot(SlotId),
@@ -21,7 +21,7 @@ pub(super) enum WaitGrant {
 pub(super) enum WaitEnd {
     Granted(WaitGrant),
     TimedOut,
-    /// What it waited for is kept, with the work that was left in it.
+    /// What it waited for is kept, because of uncommitted work in it.
     Orphaned,
     GivenUp,
 }
@@ -56,12 +56,12 @@ impl Waited {
         }
     }
 
-    /// What keeps what was waited for from everybody: work that was left in it.
+    /// The refusal if what was waited for is kept because of uncommitted work.
     pub(super) fn orphaned(&self, world: &World, now: Timestamp) -> Refusal {
         let Refusal::Lock(LockRefusal::WaitTimedOut { holders, .. }) = self.in_vain(world, now) else {
             return Refusal::WaitCancelled;
         };
-        // What to do is said for the first one.
+        // The hint is for the first one.
         let (mut holders, others): (Vec<_>, Vec<_>) =
             holders.into_iter().partition(|holder| holder.state == "orphaned");
         let path = holders.first().map(|orphan| orphan.path.clone()).unwrap_or_default();
@@ -69,7 +69,7 @@ impl Waited {
         LockRefusal::locked(path, holders, 0)
     }
 
-    /// Why the wait was in vain: who still stands in the way.
+    /// The refusal if the wait timed out: who is still in the way.
     pub(super) fn in_vain(&self, world: &World, now: Timestamp) -> Refusal {
         match self {
             Waited::Locks(wait) => {
@@ -88,7 +88,7 @@ impl Waited {
     }
 }
 
-/// The wait that this event ends, if it ends one, and how.
+/// The wait that this event ends, and how, if it ends one.
 pub(super) fn ended(event: &Event) -> Option<(Ticket, WaitEnd)> {
     match event {
         Event::Lock(LockEvent::WaitEnded { ticket, ending }) => {
@@ -116,7 +116,7 @@ pub(super) fn ended(event: &Event) -> Option<(Ticket, WaitEnd)> {
     }
 }
 
-/// The events of a batch by which a waiter got what it wanted.
+/// The events of a batch that gave a waiter what it wanted.
 pub(super) fn granted(records: &[Record], ticket: Ticket, given: &WaitGrant) -> Vec<Event> {
     let ours = |event: &Event| match event {
         Event::Lock(LockEvent::Acquired { ticket: by, .. })
@@ -131,7 +131,7 @@ pub(super) fn granted(records: &[Record], ticket: Ticket, given: &WaitGrant) -> 
     records.iter().map(|record| &record.event).filter(|event| ours(event)).cloned().collect()
 }
 
-/// A repeat of an ask whose wait has ended without success gets that as its answer.
+/// The answer to a repeat of an ask whose wait has failed.
 pub(super) fn refused(events: &[Event]) -> Option<Refusal> {
     let has_waited = matches!(
         events.first()?,

@@ -13,10 +13,10 @@ use crate::clock::ClockReading;
 use crate::log::{Durability, Log, LogError};
 use crate::planted_panic::panic_at;
 
-/// After a write that failed, what is due by time is tried again this much later: a full disk is no reason to spin.
+/// How long after a failed write the timers are tried again, so as not to spin on a full disk.
 const RETRY: Millis = Millis::seconds(1);
 
-/// The writing copy of the world, the log, and who waits in the queue.
+/// The writing copy of the world, the log, and those in the queue.
 pub(super) struct Writer {
     world: World,
     log: Box<dyn Log>,
@@ -35,7 +35,7 @@ pub(super) struct Batch {
     newly_in_line: Vec<(Waited, Box<dyn ReplyTo>)>,
 }
 
-/// Who waits in the queue, with what is needed to say why it got nothing.
+/// Somebody in the queue, with what is needed to say why it got nothing.
 struct QueuedReply {
     reply_to: Box<dyn ReplyTo>,
     wait: Waited,
@@ -82,13 +82,13 @@ impl Writer {
         }
     }
 
-    /// Decides one batch: what is due by time, then every job in order.
+    /// Decides one batch: what is due, then every job in order.
     pub(super) fn decide(&mut self, jobs: Vec<Job>, shared: &EngineState) -> Batch {
         let reading = shared.clock.read();
         let mut records = self.signs_of_life(shared, reading);
         records.extend(expire(&mut self.world, reading.now, reading.wall_ms));
         for (who, ask) in self.unclaimed.overdue(&self.world, reading.now) {
-            // Refused if it has changed hands in the meantime: then there is nothing to end.
+            // Refused if it changed hands in the meantime: then there is nothing to end.
             if let Ok(outcome) = run(&mut self.world, who, &ask, None, reading.now, reading.wall_ms) {
                 records.extend(outcome.records);
             }
@@ -121,7 +121,7 @@ impl Writer {
             let ticket = wait.ticket();
             self.unclaimed.claim(ticket);
             reply_to.parked(WaitPlace::InLine(ticket));
-            // A repeat takes the place of who asked first: that connection is gone.
+            // A repeat replaces the first asker: that connection is gone.
             self.in_line.insert(ticket, QueuedReply { reply_to, wait });
         }
         self.unclaimed.written(&records, reading.now);
@@ -132,7 +132,7 @@ impl Writer {
         shared.feed.append(records);
     }
 
-    /// Whoever waits for an answer, or is at work, lives, however long it has been silent.
+    /// Agents that wait for an answer, or are working, are alive, however long they have been silent.
     fn signs_of_life(&mut self, shared: &EngineState, reading: ClockReading) -> Vec<Record> {
         let mut records = Vec::new();
         for agent in self.world.falling_silent(reading.now) {
@@ -172,7 +172,7 @@ impl Writer {
         }
     }
 
-    /// Nothing was written: the writing copy is what was published, and everybody in the batch is told.
+    /// Nothing was written: resets the writing copy to what was published, and tells everybody in the batch.
     fn fail(
         &mut self,
         error: &LogError,

@@ -1,4 +1,4 @@
-//! Processes that may have lost an agent for a parent.
+//! Processes that may be orphans of an agent.
 
 use comity_core::agents::Process;
 
@@ -8,7 +8,7 @@ use crate::lineage::{Lineage, LineageProcess};
 use crate::processes;
 
 impl Application {
-    /// The process of the lineage that may have lost an agent for a parent, if there is one.
+    /// The process in the lineage that may be an orphan of an agent, if there is one.
     pub(super) fn astray<'a>(&self, lineage: &'a Lineage, asked: &[Process]) -> Option<&'a LineageProcess> {
         let caller = lineage.links.first()?;
         lineage.adopted().find(|link| {
@@ -16,7 +16,7 @@ impl Application {
             let may_be_an_agents = |is_group: &dyn Fn(Option<&str>) -> bool| {
                 world.people.may_be_an_agents(link.process.start, is_group)
             };
-            // Nothing is older than what started it, and what starts in one control group stays there.
+            // Nothing is older than its parent, and what starts in a control group stays there.
             if !may_be_an_agents(&|_| true) {
                 return false;
             }
@@ -28,13 +28,13 @@ impl Application {
             let is_typed =
                 is_child_of_a_shell_that_is_first(link, lineage) && !may_be_an_agents(&is_in_first_session);
             drop(world);
-            // Only the system makes a process of another user.
+            // Only the system starts processes of another user.
             is_suspect && !is_typed && marks::same_user(link, caller) && !self.is_attended(link, asked)
         })
     }
 }
 
-/// In a container the shell that a person types into may be the first process, which takes in everybody.
+/// In a container a person's shell may be the first process, which adopts all orphans.
 fn is_child_of_a_shell_that_is_first(link: &LineageProcess, lineage: &Lineage) -> bool {
     let leads_its_group = lineage.links.iter().any(|other| other.process.pid == link.group);
     link.parent == 1 && link.session == 1 && leads_its_group && link.foreground == link.group as i32

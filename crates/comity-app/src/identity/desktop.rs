@@ -1,17 +1,17 @@
-//! Control groups, and what of them proves that an agent did not start a process.
+//! Control groups, and how they prove that an agent did not start a process.
 
 use crate::lineage::LineageProcess;
 use crate::processes::control_group;
 use crate::terminal_programs::is_window;
 
-/// Whether a process can have come into its control group by the system alone. A user's own service manager starts
-/// whatever any program of the user asks it to; of what it started, only the windows of terminals count.
+/// Whether only the system can have put a process into its control group. A user's service manager starts whatever
+/// any of the user's programs asks for; of what it started, only terminal windows count.
 pub(super) fn is_kept_apart(link: &LineageProcess) -> bool {
     let groups = control_group(link.process.pid).unwrap_or_default();
     !is_the_users_to_give(&groups) || is_window(link)
 }
 
-/// Whether one of these groups is below the service manager of a user.
+/// Whether one of these groups is below a user's service manager.
 fn is_the_users_to_give(groups: &str) -> bool {
     groups.split(['/', '\n']).any(|part| part.starts_with("user@") && part.ends_with(".service"))
 }

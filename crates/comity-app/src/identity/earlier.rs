@@ -1,4 +1,4 @@
-//! Those that were here before: whose place a newcomer takes, and whose program asks after its end.
+//! Predecessors: whose place a new agent takes, and whose program asks after its end.
 
 use comity_core::agents::Agent;
 use comity_core::permissions::mode_of;
@@ -10,23 +10,28 @@ use crate::operation::Caller;
 use crate::processes;
 
 impl Application {
-    /// The agent whose place a newcomer takes: the newest one in its lineage that has ended; else, for somebody unproven
-    /// that an agent has started or may have, the one that may do least.
+    /// The agent whose place a new one takes: the newest ended one in its lineage; otherwise, for an unproven caller
+    /// that an agent has or may have started, the one with the fewest rights.
     pub(crate) fn predecessor(&self, caller: &Caller) -> Option<AgentId> {
-        let lineage = caller.lineage.as_deref()?;
-        let world = self.engine().world();
-        let is_here = |agent: &&Agent| agent.profile.process.is_some_and(|process| lineage.has(process));
-        let ended = world.agents.iter().filter(|agent| !agent.is_live()).filter(is_here);
-        if let Some(ended) = ended.max_by_key(|agent| (agent.joined, agent.id)) {
-            return Some(ended.id);
+        if let Some(ended) = self.ended_above(caller) {
+            return Some(ended);
         }
-        drop(world);
+        let lineage = caller.lineage.as_deref()?;
         let is_lost = caller.who == Principal::Nobody
             && (lineage.links.iter().any(|link| processes::is_marked(link.process.pid))
                 || self.astray(lineage, &[]).is_some());
         let world = self.engine().world();
         let may = |agent: &&Agent| (mode_of(&world, agent.id), agent.profile.parent.is_some());
         is_lost.then(|| world.agents.live().min_by_key(may)).flatten().map(|agent| agent.id)
+    }
+
+    /// The newest agent in the caller's lineage that has ended.
+    pub(crate) fn ended_above(&self, caller: &Caller) -> Option<AgentId> {
+        let lineage = caller.lineage.as_deref()?;
+        let world = self.engine().world();
+        let is_here = |agent: &&Agent| agent.profile.process.is_some_and(|process| lineage.has(process));
+        let ended = world.agents.iter().filter(|agent| !agent.is_live()).filter(is_here);
+        ended.max_by_key(|agent| (agent.joined, agent.id)).map(|agent| agent.id)
     }
 
     /// The session that a newcomer may go on with. What an agent has started knows the sessions of others, which are no
@@ -36,7 +41,7 @@ impl Application {
         session.filter(|_| !links.any(|link| processes::is_marked(link.process.pid)))
     }
 
-    /// That the very program of an agent that has ended is in the lineage, if it is: it may begin again.
+    /// The name of an ended agent whose own program is in the lineage, if there is one: it may join again.
     pub(super) fn ended_in(&self, lineage: &Lineage) -> Option<String> {
         let world = self.engine().world();
         let ended = world.agents.iter().filter(|agent| !agent.is_live());

@@ -1,18 +1,21 @@
-//! What a process carries that tells of an agent: a token it was started with, variables that agent programs set for
-//! whatever they run, and their own names.
+//! What tells that a process belongs to an agent: a token it was started with, variables that agent programs set for
+//! what they run, and their names.
 
+use comity_core::AgentId;
+
+use crate::application::Application;
 use crate::lineage::LineageProcess;
 
-/// Bytes of an environment that are looked at.
+/// Bytes of an environment that are searched.
 const ENVIRONMENT_BYTES_MAX: u64 = 256 * 1024;
 
-/// Variables that agent programs set for what they run, and no person does.
+/// Variables that agent programs set for what they run, and people do not.
 pub const VARIABLES: [(&str, &str); 9] = [
     ("CLAUDECODE", "Claude Code"),
     ("CODEX_THREAD_ID", "Codex"),
     ("CODEX_SANDBOX", "Codex"),
     ("GEMINI_CLI", "Gemini CLI"),
-    // Of its hooks.
+    // For its hooks.
     ("GEMINI_SESSION_ID", "Gemini CLI"),
     ("OPENCODE", "OpenCode"),
     ("COPILOT_CLI", "Copilot CLI"),
@@ -20,7 +23,6 @@ pub const VARIABLES: [(&str, &str); 9] = [
     ("AI_AGENT", "an agent program"),
 ];
 
-/// The names of agent programs.
 pub const PROGRAMS: [(&str, &str); 9] = [
     ("claude", "Claude Code"),
     ("codex", "Codex"),
@@ -35,13 +37,11 @@ pub const PROGRAMS: [(&str, &str); 9] = [
 
 #[derive(Default)]
 pub(super) struct Marks {
-    /// The token that it was started with.
     pub(super) token: Option<String>,
-    /// The agent program that it is, or that started it.
     pub(super) client: Option<&'static str>,
 }
 
-/// Reads the marks of a process, as it was started: what it unset later still shows.
+/// Reads the marks of a process as it was started: what it unset later still shows.
 pub(super) fn of(link: &LineageProcess) -> Marks {
     let mut marks = Marks { client: client(&link.name), ..Marks::default() };
     let Some(environment) = environment(link.process.pid) else { return marks };
@@ -60,6 +60,14 @@ pub(super) fn of(link: &LineageProcess) -> Marks {
     marks
 }
 
+impl Application {
+    /// The agent that is here, and with whose token a process was started.
+    pub(super) fn started_as(&self, link: &LineageProcess) -> Option<AgentId> {
+        let hash = crate::tokens::hash(&of(link).token?);
+        self.engine().world().agents.by_token(&hash).ok().map(|agent| agent.id)
+    }
+}
+
 /// The variables that agent programs have set for a process, with their values.
 pub(super) fn variables(link: &LineageProcess) -> Vec<(&'static str, Vec<u8>)> {
     let environment = environment(link.process.pid).unwrap_or_default();
@@ -71,7 +79,6 @@ pub(super) fn variables(link: &LineageProcess) -> Vec<(&'static str, Vec<u8>)> {
     environment.split(|byte| *byte == 0).filter_map(known).filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// The agent program of this name.
 pub(super) fn client(name: &str) -> Option<&'static str> {
     PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, client)| *client)
 }
@@ -81,19 +88,19 @@ fn environment(pid: u32) -> Option<Vec<u8>> {
     crate::processes::about(pid, "environ", ENVIRONMENT_BYTES_MAX)
 }
 
-/// Elsewhere another process's environment is not to be had.
+/// Elsewhere another process's environment is not available.
 #[cfg(not(target_os = "linux"))]
 fn environment(_: u32) -> Option<Vec<u8>> {
     let _ = ENVIRONMENT_BYTES_MAX;
     None
 }
 
-/// Whether both were started by one user. A program that anybody may run as the system (`sg`, `su`) is whose it was.
+/// Whether one user started both. A program that anybody may run as the system (`sg`, `su`) keeps its user.
 pub(super) fn same_user(link: &LineageProcess, other: &LineageProcess) -> bool {
     user(link).is_none_or(|one| user(other).is_none_or(|other| one == other))
 }
 
-/// The user that a process really is.
+/// The real user of a process.
 fn user(link: &LineageProcess) -> Option<u32> {
     let status = crate::processes::about(link.process.pid, "status", u64::MAX)?;
     let status = String::from_utf8_lossy(&status);

@@ -9,38 +9,38 @@ use comity_core::{AgentId, TokenHash};
 
 use super::within::SubAgents;
 use super::{lock, terminal};
-use crate::lineage::Lineage;
+use crate::lineage::{LedTerminal, Lineage};
 use crate::tokens::Token;
 
 /// Processes whose use of a token is remembered.
 const USES_MAX: usize = 1_024;
-/// How long a login at the HTTP door is good.
+/// How long a login at the HTTP door is valid.
 const LOGIN: Duration = Duration::from_hours(12);
-/// How long the link of a login can be opened, once.
+/// How long a login's link can be opened, once.
 const LINK: Duration = Duration::from_mins(10);
-/// Logins at a time; the oldest goes first.
+/// Logins at a time; the oldest is dropped first.
 const LOGINS_MAX: usize = 64;
 
-/// What is remembered between calls of who is who. Nothing in here is lost that a restart would need.
+/// What is remembered between calls of who is who. A restart loses nothing that it needs.
 #[derive(Default)]
 pub struct Identities {
-    /// Who used the token of which agent; `None` for those of several.
+    /// Who used which agent's token; `None` if several were used.
     pub(super) uses: Mutex<HashMap<Process, Option<AgentId>>>,
     /// Terminals that were looked at.
-    pub(super) terminals: Mutex<HashMap<Process, terminal::Holder>>,
+    pub(super) terminals: Mutex<HashMap<LedTerminal, terminal::Holder>>,
     /// Logins at the HTTP door, and until when.
     pub(super) logins: Mutex<HashMap<TokenHash, Instant>>,
-    /// What the links of logins are opened with, once, and until when.
+    /// Codes of login links, valid once, and until when.
     pub(super) links: Mutex<HashMap<TokenHash, Instant>>,
-    /// Agents that a process of theirs has attached to.
+    /// Agents to which one of their processes has attached.
     pub(super) attached: Mutex<HashSet<AgentId>>,
     pub(super) sub_agents: Mutex<SubAgents>,
-    /// The leaders of terminals in which a passphrase was given, and what is stored of that.
-    pub(super) unlocked: Mutex<HashMap<Process, Box<str>>>,
+    /// Terminals in which a passphrase was given, and what is stored of that.
+    pub(super) unlocked: Mutex<HashMap<LedTerminal, Box<str>>>,
 }
 
 impl Identities {
-    /// The program that presented an agent's token is that agent's, and so is all below it.
+    /// The program that presented an agent's token belongs to that agent, with everything below it.
     pub(super) fn used(&self, lineage: &Lineage, agent: AgentId) {
         let Some(program) = lineage.program() else { return };
         let mut uses = lock(&self.uses);
@@ -57,12 +57,10 @@ impl Identities {
         lock(&self.uses).get(&process).copied()
     }
 
-    /// Remembers that an agent has a process that speaks for it.
     pub(crate) fn attached(&self, agent: AgentId) {
         lock(&self.attached).insert(agent);
     }
 
-    /// Whether an agent has had a process that speaks for it.
     pub(crate) fn is_attached(&self, agent: AgentId) -> bool {
         lock(&self.attached).contains(&agent)
     }
@@ -72,12 +70,12 @@ impl Identities {
         issue(&self.logins, LOGIN)
     }
 
-    /// What a link is opened with, once.
+    /// The code of a new login link.
     pub(crate) fn new_link(&self) -> Result<String, getrandom::Error> {
         issue(&self.links, LINK)
     }
 
-    /// Logs whoever opened a link in, if nobody else has opened it.
+    /// Logs in whoever opens a link first.
     pub fn open_link(&self, code: &str) -> Option<Result<String, getrandom::Error>> {
         let until = lock(&self.links).remove(&crate::tokens::hash(code))?;
         (until > Instant::now()).then(|| self.log_in())
@@ -88,7 +86,7 @@ impl Identities {
     }
 }
 
-/// A new secret, which is good for a while.
+/// A new secret, valid for a while.
 fn issue(secrets: &Mutex<HashMap<TokenHash, Instant>>, span: Duration) -> Result<String, getrandom::Error> {
     let token = Token::random()?;
     let mut secrets = lock(secrets);

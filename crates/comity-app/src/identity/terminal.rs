@@ -1,4 +1,4 @@
-//! Terminals: who made one, and whether somebody sits at it.
+//! Terminals: who created one, and whether somebody sits at it.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -11,27 +11,27 @@ use crate::lineage::{Lineage, LineageEnd, LineageProcess, link};
 use crate::processes;
 use crate::terminal_programs::is_multiplexer;
 
-/// Terminals that are remembered.
+/// Remembered terminals.
 const TERMINALS_MAX: usize = 256;
 
-/// Multiplexers that are attached one inside the other.
+/// Nested multiplexers that are followed.
 const NESTED_MAX: usize = 4;
 
 /// Who holds the other end of a terminal.
 #[derive(Clone, Debug)]
 pub(super) enum Holder {
-    /// Programs of the system, or such as no agent is above, until more processes are marked than so many.
+    /// Programs of the system, or without an agent above them, until more than this many processes are marked.
     Fine { until: u64 },
     /// A program that may be an agent's.
     Doubtful(String),
 }
 
 impl Application {
-    /// Whether the terminal's other end is held by a program that no agent is above.
+    /// Whether no agent is above the program that holds the terminal's other end.
     pub(super) fn check_holder(&self, pty: u32, leader: &LineageProcess) -> Result<(), String> {
-        // Who holds it may become an agent's, or give it to one that it starts.
+        // Whoever holds it may become an agent's, or pass it to one that it starts.
         let markings = processes::markings();
-        let known = lock(&self.identities().terminals).get(&leader.process).cloned();
+        let known = lock(&self.identities().terminals).get(&leader.led_terminal()).cloned();
         let known = known.filter(|holder| !matches!(holder, Holder::Fine { until } if *until != markings));
         let holder = known.unwrap_or_else(|| {
             let found = self.find_doubtful(pty, leader);
@@ -45,7 +45,7 @@ impl Application {
         }
     }
 
-    /// Whoever of those that hold the other end may be an agent's. Several can: it goes on to what they start.
+    /// A holder of the other end that may be an agent's. There can be several: children inherit it.
     fn find_doubtful(&self, pty: u32, leader: &LineageProcess) -> Option<String> {
         // Those of other users cannot be read: they are the system's, such as sshd.
         let mut holders = all().filter(|pid| *pid != leader.process.pid && holds_other_end(*pid, pty));
@@ -71,8 +71,8 @@ impl Application {
             && self.astray(lineage, &[]).is_none()
     }
 
-    /// What leads the terminal, if that is a window of a multiplexer that is younger than an agent: any program of the
-    /// user can have opened it, so it is a place of its own.
+    /// The terminal's leader, if that is a window of a multiplexer and younger than an agent: any of the user's
+    /// programs may have opened it, so it is a place of its own.
     pub(super) fn window(&self, lineage: &Lineage) -> Option<Process> {
         let leader = lineage.links.iter().position(|link| link.leads_terminal());
         let (leader, above) = leader.and_then(|at| lineage.links[at..].split_first())?;
@@ -80,9 +80,9 @@ impl Application {
         (is_later && above.iter().any(is_multiplexer)).then_some(leader.process)
     }
 
-    /// Whether it is a terminal multiplexer that a person is attached to, from a terminal that no agent is above.
+    /// Whether it is a terminal multiplexer that a person is attached to, from a terminal without an agent above it.
     ///
-    /// `asked` are those of which the same is being found out: who is attached only from one of them proves nothing.
+    /// `asked` are those that are already being checked: being attached only from one of them proves nothing.
     pub(super) fn is_attended(&self, server: &LineageProcess, asked: &[Process]) -> bool {
         let is_asked = asked.contains(&server.process) || asked.len() >= NESTED_MAX;
         if server.name != "tmux: server" || is_asked {
@@ -109,17 +109,17 @@ impl Identities {
         if terminals.len() >= TERMINALS_MAX {
             terminals.clear();
         }
-        terminals.insert(leader.process, holder);
+        terminals.insert(leader.led_terminal(), holder);
     }
 }
 
-/// The numbers of all processes.
+/// The ids of all processes.
 fn all() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The files that a process has open, as far as they can be seen.
+/// The files that a process has open, as far as they are visible.
 fn open_files(pid: u32) -> impl Iterator<Item = String> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     entries.filter_map(|entry| Some(std::fs::read_link(entry.path()).ok()?.to_string_lossy().into_owned()))

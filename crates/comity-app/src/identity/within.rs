@@ -1,7 +1,7 @@
-//! Agents inside agents: agent programs that an agent starts, and sub-agents that share the program of another.
+//! Agents inside agents: agent programs that an agent starts, and sub-agents that share another's program.
 //!
-//! A program below an agent's own is known by the process tree. What a sub-agent does comes from its program's process, so
-//! it is told apart by what the program's hook said a moment before: which call, which command.
+//! A program below an agent's own is known by the process tree. What a sub-agent does comes from its program's
+//! process, so it is told apart by what the program's hook reported a moment before: which call, which command.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,26 +14,26 @@ use crate::lineage::Lineage;
 use crate::operation::Caller;
 use crate::processes;
 
-/// Calls of sub-agents that are remembered; the oldest go first.
+/// Remembered calls of sub-agents; the oldest are dropped first.
 const CALLS_MAX: usize = 1_024;
-/// Processes of sub-agents' commands that are remembered.
+/// Remembered processes of sub-agents' commands.
 const COMMANDS_MAX: usize = 1_024;
 
-/// A call of which a hook has told, in a program that has sub-agents.
+/// A call reported by a hook, in a program with sub-agents.
 #[derive(Debug)]
 struct TracedCall {
     program: AgentId,
     by: AgentId,
-    /// What the program calls it.
+    /// The program's id of it.
     id: Box<str>,
-    /// The line that its shell is given.
+    /// Its shell's command line.
     command: Option<Box<str>>,
 }
 
 #[derive(Default)]
 pub(super) struct SubAgents {
     calls: VecDeque<TracedCall>,
-    /// The processes that their commands became.
+    /// The processes of their commands.
     commands: HashMap<Process, AgentId>,
 }
 
@@ -54,7 +54,7 @@ impl SubAgents {
         self.calls.iter().find(same).map(|call| call.by)
     }
 
-    /// Whose command this line runs: of those that are in it the longest, the oldest first. It runs once.
+    /// Which agent's command this line runs: the longest one in it, the oldest first. Each command runs once.
     fn take_command(&mut self, program: AgentId, line: &str) -> Option<AgentId> {
         let is_in =
             |command: &str| line.contains(command) || quoted(command).any(|text| line.contains(&*text));
@@ -82,7 +82,7 @@ fn quoted(command: &str) -> impl Iterator<Item = String> {
 }
 
 impl Application {
-    /// The agent program that the caller belongs to, if it runs below the agent's own and not as the agent's own.
+    /// The agent program that the caller belongs to, if it runs below the agent's own.
     pub(crate) fn program_below(&self, agent: AgentId, caller: &Caller) -> Option<Process> {
         let lineage = caller.lineage.as_deref()?;
         let program = lineage.program()?.process;
@@ -90,7 +90,7 @@ impl Application {
         let own = own_process(&self.engine().world(), agent);
         let end = match own {
             Some(own) if own == program => return None,
-            // Someone else's, or the same program above a command of its own.
+            // Somebody else's, or the same program above one of its commands.
             Some(own) => lineage.links.iter().position(|link| link.process == own).filter(|end| *end > at)?,
             None => lineage.links.len().checked_sub(1)?,
         };
@@ -110,12 +110,12 @@ impl Application {
         own_program(&self.engine().world(), agent)
     }
 
-    /// Whether several agents live in the program that this one lives in.
+    /// Whether several agents share this one's program.
     pub(crate) fn has_sub_agents(&self, agent: AgentId) -> bool {
         program_with_sub_agents(&self.engine().world(), agent).is_some()
     }
 
-    /// A call of an agent begins, in a program that has sub-agents.
+    /// An agent begins a call, in a program with sub-agents.
     pub(crate) fn trace_call(&self, by: AgentId, id: &str, command: Option<&str>) {
         let program = own_program(&self.engine().world(), by);
         let (id, command) = (id.into(), command.map(Into::into));
@@ -127,20 +127,20 @@ impl Application {
         lock(&self.identities().sub_agents).ended(program, id);
     }
 
-    /// Which agent of a program makes a call, as the program's hook has told.
+    /// Which agent of a program makes a call, as the program's hook reported.
     pub fn caller_within(&self, program: AgentId, call: &str) -> AgentId {
         let by = lock(&self.identities().sub_agents).by_id(program, call);
         by.filter(|by| self.engine().world().agents.living(*by).is_ok()).unwrap_or(program)
     }
 
-    /// Which agent of a program runs a line of shell; from now on the process and all below it are that agent's.
+    /// Which agent of a program runs a shell line; from now on the process and everything below belong to that agent.
     pub(crate) fn command_within(
         &self,
         agent: AgentId,
         line: impl FnOnce() -> Option<String>,
         process: Option<Process>,
     ) -> AgentId {
-        // Whoever is known to be a sub-agent stays one, whatever line it makes up.
+        // A known sub-agent stays one, whatever line it makes up.
         if program_with_sub_agents(&self.engine().world(), agent) != Some(agent) {
             return agent;
         }
@@ -158,8 +158,8 @@ impl Application {
         self.registered_in(&self.engine().world(), lineage)
     }
 
-    /// The same for whoever looks at the world already: looking twice at a time would wait for a writer in between, and that
-    /// for the first look.
+    /// The same for callers that are already looking at the world: a second look would wait for a writer, which waits
+    /// for the first.
     pub(super) fn registered_in(&self, world: &World, lineage: &Lineage) -> Option<AgentId> {
         let commands = &lock(&self.identities().sub_agents).commands;
         let of_command =
@@ -179,13 +179,14 @@ fn own_process(world: &World, agent: AgentId) -> Option<Process> {
     world.agents.get(own_program(world, agent))?.profile.process
 }
 
-/// The agent whose program this one runs in, if several do.
+/// The agent whose program this one runs in, if several share it.
 fn program_with_sub_agents(world: &World, agent: AgentId) -> Option<AgentId> {
     let program = own_program(world, agent);
     (program != agent || world.agents.has_sub_agents(program)).then_some(program)
 }
 
-/// Whether a process is an agent program itself, and not only run by one: by its name, or by what it sets for what it runs.
+/// Whether a process is itself an agent program, not only run by one: by its name, or by what it sets for what it
+/// runs.
 fn is_client(lineage: &Lineage, at: usize) -> bool {
     let Some(link) = lineage.links.get(at) else { return false };
     if marks::client(&link.name).is_some() {

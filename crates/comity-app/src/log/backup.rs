@@ -1,6 +1,6 @@
-//! A copy of the whole log in one file, made while a server writes, and put back.
+//! A copy of the whole log in one file, made while a server writes, and restored.
 //!
-//! The file is an SQLite database: the records that are not sealed as in the log itself, and the sealed files as they are.
+//! The file is an SQLite database: the unsealed records as in the log itself, and the sealed files as they are.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -23,18 +23,18 @@ use super::world_file::read_world;
 use super::written_by::{self, AS_WRITTEN, is_of_older_form};
 use crate::plain_file;
 
-/// What tells a backup from other databases.
+/// Identifies a backup among databases.
 const APPLICATION: i32 = 0x636d_7479;
 
-/// A backup that was made and read again, or put back.
+/// A backup that was made and read again, or restored.
 #[derive(Debug)]
 pub struct BackedUp {
     pub verified: VerifiedLog,
-    /// Where the files went that were there before.
+    /// Where the previous files went.
     pub set_aside: Option<PathBuf>,
 }
 
-/// Copies the log of a state directory into a new file, also while a server writes to it, and reads the copy again.
+/// Copies the log of a state directory into a new file, also while a server writes, and reads the copy again.
 pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
     let describe = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => format!("{} exists already; give another name", file.display()),
@@ -43,7 +43,7 @@ pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
     if !proof::path(home).exists() {
         return Err(format!("there is no log in {}", home.display()));
     }
-    // Taken first: nothing is ever written over.
+    // Created first: nothing is ever overwritten.
     if !is_empty_file(file) {
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(describe)?;
     }
@@ -67,7 +67,7 @@ pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
     made
 }
 
-/// Whether it is what a killed backup leaves: the place that it took.
+/// Whether it is what a killed backup leaves: an empty file.
 fn is_empty_file(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.len() == 0)
 }
@@ -78,7 +78,7 @@ fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
     let wanted = WitnessRecord::read(home)?.map(|describe| describe.head(home)).unwrap_or_default();
     let from = proof::open(&proof::path(home))?;
     let segments = Segments::open(&home.join("ledger"))?;
-    // One reading for all of it. What is sealed meanwhile is in both.
+    // One transaction for all of it. What is sealed meanwhile is in both.
     from.execute_batch("BEGIN").map_err(describe)?;
     let head: i64 =
         from.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0)).map_err(describe)?;
@@ -95,7 +95,7 @@ fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
     to.execute_batch(&format!("PRAGMA application_id = {APPLICATION}; {files};")).map_err(describe)?;
     copy_rows(&from, &to, sealed, usize::MAX)?;
     to.execute("UPDATE sealed SET up_to = ?1", [sealed as i64]).map_err(describe)?;
-    // A log that goes on may use its write-ahead log again from here on.
+    // From here on a growing log may reuse its write-ahead log.
     from.execute_batch("COMMIT").map_err(describe)?;
     let worlds = segments.worlds()?.into_iter().filter(|end| *end <= sealed);
     let ranges = segments.ranges()?.into_iter().filter(|(_, last)| *last <= sealed);
@@ -107,7 +107,7 @@ fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
                 .execute("INSERT INTO files VALUES (?1, ?2)", params![name, bytes])
                 .map(drop)
                 .map_err(describe)?,
-            // The settings do not keep it: it went in this moment.
+            // The settings do not keep it: it was just removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{}: {error}", path.display())),
         }
@@ -120,7 +120,7 @@ fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
     }
 }
 
-/// Proves that a backup is whole.
+/// Proves that a backup is complete.
 fn verify(path: &Path) -> Result<(VerifiedLog, LogHead), String> {
     let describe = |problem: String| format!("{}: {problem}", path.display());
     let backup = open(path).map_err(describe)?;
@@ -164,7 +164,6 @@ fn verify(path: &Path) -> Result<(VerifiedLog, LogHead), String> {
     Ok((checked.verified(), checked.head()))
 }
 
-/// Opens a backup for reading.
 fn open(path: &Path) -> Result<Connection, String> {
     let describe = |error: rusqlite::Error| error.to_string();
     // SQLite would wait for a pipe.
@@ -180,7 +179,7 @@ fn open(path: &Path) -> Result<Connection, String> {
     }
 }
 
-/// The sealed files, in the order of their names, which is that of their records.
+/// The sealed files in the order of their names, which is that of their records.
 fn for_each_file(
     backup: &Connection,
     mut visit: impl FnMut(&str, &[u8]) -> Result<(), String>,
@@ -196,7 +195,7 @@ fn for_each_file(
     Ok(())
 }
 
-/// Whether a server could go on from it: found out before anything is set aside for it.
+/// Whether a server could continue from it: checked before anything is set aside for it.
 fn check_readable(backup: &Connection) -> Result<(), String> {
     written_by::check(backup)?;
     let explained = |problem: String| written_by::explain(backup, &problem).unwrap_or(problem);
@@ -208,13 +207,13 @@ fn check_readable(backup: &Connection) -> Result<(), String> {
     rows::visit(backup, sealed as u64, usize::MAX, read).map_err(explained)
 }
 
-/// Whether a backup is whole, and a server could go on from it.
+/// Whether a backup is complete, and a server could continue from it.
 pub fn check_backup(file: &Path) -> Result<(), String> {
     verify(file)?;
     check_readable(&open(file)?).map_err(|problem| format!("{}: {problem}", file.display()))
 }
 
-/// Puts a backup into the place of the log of a state directory that no server uses.
+/// Restores a backup into a state directory that no server uses.
 pub fn restore(home: &Path, file: &Path) -> Result<BackedUp, String> {
     let (verified, head) = verify(file)?;
     let backup = open(file)?;
@@ -228,7 +227,7 @@ pub fn restore(home: &Path, file: &Path) -> Result<BackedUp, String> {
     new.fill(Some(&backup), sealed as u64, head.seq)?;
     fs::create_dir(&ledger).map_err(describe)?;
     for_each_file(&backup, |name, bytes| {
-        // A name with a path in it is none of ours.
+        // A name with a path in it is not ours.
         let name = Path::new(name).file_name().ok_or("a bad name")?;
         let write = || -> io::Result<()> {
             let path = ledger.join(name);

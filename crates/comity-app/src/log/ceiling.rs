@@ -1,5 +1,5 @@
-//! The ceiling of all fences that were given, as the name of a file: whoever copies an older state over this one leaves
-//! the newer name beside it, and the highest counts.
+//! The ceiling of all fences that were given, as the name of a file: whoever copies an older state over this one
+//! leaves the newer name next to it, and the highest counts.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,19 +9,19 @@ use crate::held_dir::HeldDir;
 
 const NAME: &str = "log.fences-";
 
-/// The highest ceiling that a state directory has.
+/// The highest ceiling in a state directory.
 pub(super) fn highest(home: &Path) -> u64 {
     let names = fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.file_name());
     ceilings(names).max().unwrap_or(0)
 }
 
-/// Raises it for good; lower ones go.
+/// Raises it durably, and removes lower ones.
 pub(super) fn raise(home: &HeldDir, ceiling: u64) -> io::Result<()> {
     home.create(&format!("{NAME}{ceiling}"))?;
     home.sync()?;
     let lower = ceilings(home.names()?).filter(|other| *other < ceiling);
     for lower in lower {
-        // One that stays says nothing wrong.
+        // One that stays does no harm.
         let _ = home.remove(&format!("{NAME}{lower}"));
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use comity_core::Record;
 
-/// The hash of a record and all before it.
+/// The hash of a record and everything before it.
 pub type Hash = [u8; 32];
 
 /// The chain at some record.
@@ -19,7 +19,7 @@ impl Chain {
         for number in [stored.seq, stored.now, stored.wall_ms as u64] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        // Records without it hash as they did before there was such a thing.
+        // Older records, without this field, hash as they did before it existed.
         for text in texts.into_iter().chain(stored.concerns) {
             bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
             bytes.extend_from_slice(text.as_bytes());
@@ -28,7 +28,7 @@ impl Chain {
         self.0
     }
 
-    /// Adds a record that is stored with this hash; one that was changed is named.
+    /// Adds a record that is stored with this hash; a changed one is an error.
     pub fn follow(&mut self, stored: &Stored<'_>, hash: Hash) -> Result<(), String> {
         match self.add(stored) == hash {
             true => Ok(()),
@@ -41,22 +41,21 @@ impl Chain {
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
     pub seq: u64,
-    /// Its time on the engine's clock.
+    /// On the engine's clock.
     pub now: u64,
-    /// Its time on the wall.
+    /// On the wall clock.
     pub wall_ms: i64,
     pub by: &'a str,
     pub key: Option<&'a str>,
     pub event: &'a str,
-    /// The agents that it concerns and does not name, with spaces between them.
+    /// The agents that it concerns and does not name, separated by spaces.
     pub concerns: Option<&'a str>,
 }
 
 impl Stored<'_> {
-    /// Reads the record back.
     pub fn record(&self) -> Result<Record, String> {
         let bad = |what: &str| format!("record {} has a bad {what}", self.seq);
-        // Where the human acted from stands behind its name.
+        // Where the human acted from follows the name.
         let (by, from) = match self.by.split_once(' ') {
             None => (self.by, None),
             Some((by, from)) => {

@@ -6,7 +6,7 @@ use comity_core::Record;
 
 use super::{Durability, Log, LogError};
 
-/// Records in memory; clones share them.
+/// Clones share the records.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLog {
     records: Arc<Mutex<Vec<Record>>>,
@@ -14,12 +14,11 @@ pub struct MemoryLog {
 }
 
 impl MemoryLog {
-    /// All records so far.
     pub fn records(&self) -> Vec<Record> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets appends fail, or work again.
+    /// Makes appends fail, or work again.
     pub fn set_failing(&self, failing: bool) {
         *self.failing.lock().unwrap_or_else(PoisonError::into_inner) = failing;
     }

@@ -42,16 +42,16 @@ pub enum Durability {
     Durable,
 }
 
-/// How it is said that the log was cut.
+/// How a truncated log is reported.
 pub const CUT: &str = "the log is damaged, so nothing was changed, and this server ends: ";
 
 /// Why the log could not take a batch. Nothing of it was written.
 #[derive(Debug)]
 pub enum LogError {
     DiskFull,
-    /// Another server has written to this log, or may be about to in its place: this one must stop.
+    /// Another server has written to this log, or may be about to: this one must stop.
     Fenced,
-    /// Somebody else has cut the log's files: this server must stop before it answers anybody from less.
+    /// Somebody has truncated the log's files: this server must stop before it answers anybody from less.
     Cut(String),
     Failed(String),
 }
@@ -81,12 +81,12 @@ impl std::error::Error for LogError {}
 
 /// Where the engine writes.
 pub trait Log: Send {
-    /// Writes all records in one transaction, or none. They go on from the last one.
+    /// Writes all records in one transaction, or none. They continue from the last one.
     fn append(&mut self, records: &[Record], durability: Durability) -> Result<(), LogError>;
 
-    /// Takes out records that are sealed elsewhere, at most so many; tells how many.
+    /// Drops records that are sealed elsewhere, at most this many; returns how many.
     fn drop_sealed(&mut self, at_most: usize) -> usize;
 
-    /// Lets go of the log: nothing is written any more, and all of it is in one place.
+    /// Closes the log: nothing is written any more, and all of it is in one file.
     fn close(&mut self) {}
 }

@@ -1,4 +1,4 @@
-//! What of a log is proven: the newest sealed world, and the records after it as far as the chain and the witness go.
+//! What of a log is proven: the newest sealed world, and the records after it as far as chain and witness confirm.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use super::sqlite::{backlog_bytes, migrate, open_for_writing, version};
 use super::witness::{LogHead, WitnessRecord};
 use super::written_by;
 
-/// A log that was looked at; nothing of it was changed.
+/// A log that was inspected, and not changed.
 pub(super) struct InspectedLog {
     pub(super) connection: Connection,
     pub(super) segments: Segments,
@@ -30,7 +30,7 @@ pub(super) fn path(home: &Path) -> PathBuf {
     home.join("log.db")
 }
 
-/// Why a server cannot go on from a log.
+/// Why a server cannot continue from a log.
 pub(super) enum LogProblem {
     /// Something of it is lost or changed.
     NotWhole(String),
@@ -47,17 +47,17 @@ pub fn is_new(home: &Path) -> bool {
         && WitnessRecord::read(home) == Ok(None)
 }
 
-/// Whether there ever was a log, by what is left beside it: a lost witness makes no directory new.
+/// Whether there ever was a log, by what is left next to it: losing the witness does not make a directory new.
 fn has_traces(home: &Path) -> bool {
     ceiling::highest(home) > 0 || backlog_bytes(home) > 0 || Segments::are_begun(&home.join("ledger"))
 }
 
-/// Whether a world has an agent, or a token of a person.
+/// Whether a world has an agent, or a person's token.
 pub fn knows_anybody(world: &World) -> bool {
     !world.agents.is_empty() || world.people.tokens().next().is_some()
 }
 
-/// Whether an agent or a token was ever known in a state directory. A log that cannot be read counts as used.
+/// Whether an agent or a token was ever known in a state directory. An unreadable log counts as used.
 pub fn is_used(home: &Path) -> bool {
     match is_new(home) {
         true => false,
@@ -65,7 +65,7 @@ pub fn is_used(home: &Path) -> bool {
     }
 }
 
-/// Says what is missing from the log of a state directory, if anything is; of one that has none nothing is.
+/// Reports what is missing from the log of a state directory; nothing is missing if it has none.
 pub fn check(home: &Path) -> Result<(), String> {
     match is_new(home) {
         true => Ok(()),
@@ -73,12 +73,12 @@ pub fn check(home: &Path) -> Result<(), String> {
     }
 }
 
-/// Folds the log of a state directory into its world; one that is not whole is refused, and left as it is.
+/// Folds the log of a state directory into its world; an incomplete log is refused, and left as it is.
 pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<InspectedLog, LogProblem> {
     if replacement::is_begun(home) {
         return Err(LogProblem::NotWhole("what was recovered or put back isn't all in its place yet".into()));
     }
-    // First of all: the log may go on meanwhile, and never goes back.
+    // First of all: the log may grow meanwhile, but never shrinks.
     let testimony = WitnessRecord::read(home).map_err(LogProblem::NotWhole)?;
     let segments = Segments::open(&home.join("ledger")).map_err(LogProblem::Unusable)?;
     let wanted = testimony.map(|said| said.head(home)).unwrap_or_default();
@@ -90,7 +90,7 @@ pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<InspectedLog, L
         };
         Err(LogProblem::NotWhole(format!("log.db {what}, but {was}")))
     };
-    // Beside a new file SQLite would remove what is left of the old one.
+    // Next to a new file SQLite would remove what is left of the old one.
     let was_there = last > 0 || backlog_bytes(home) > 0 || (testimony.is_none() && has_traces(home));
     match std::fs::metadata(path(home)) {
         Ok(file) if was_there && file.len() == 0 => return lost("is empty"),
@@ -117,12 +117,12 @@ pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<InspectedLog, L
     Ok(InspectedLog { connection, segments, testimony, world, chain })
 }
 
-/// Whether SQLite says this of a file that is damaged.
+/// Whether this is SQLite's message about a damaged file.
 pub(super) fn is_damage(problem: &str) -> bool {
     ["not a database", "malformed"].iter().any(|words| problem.contains(words))
 }
 
-/// What SQLite says of a file that is damaged, and of one that it cannot get at.
+/// Tells SQLite's message about a damaged file from one about a file that it cannot access.
 fn unfit(problem: String) -> LogProblem {
     match is_damage(&problem) {
         true => LogProblem::NotWhole(problem),
@@ -143,7 +143,7 @@ impl std::fmt::Display for LogProblem {
     }
 }
 
-/// Opens a log so that closing it moves nothing: what is in the write-ahead log may be all that tells what was lost.
+/// Opens a log so that closing it moves nothing: the write-ahead log may be all that tells what was lost.
 pub(super) fn open(path: &Path) -> Result<Connection, String> {
     let connection = open_for_writing(path)?;
     keep_backlog(&connection, true)?;
@@ -169,7 +169,7 @@ pub(super) fn fold(
         if stored.seq != world.head + 1 {
             return Err(format!("record {} is missing", world.head + 1));
         }
-        // First: what a newer program wrote is told apart from what somebody changed.
+        // First: this tells what a newer program wrote from what somebody changed.
         let mut next = *chain;
         let followed = next.follow(stored, hash);
         let record = stored.record().map_err(|problem| match followed {
@@ -190,7 +190,7 @@ pub(super) fn fold(
     }
 }
 
-/// The chain at a sealed record, if its segment is kept; else the witness is believed.
+/// The chain at a sealed record, if its segment is kept; otherwise the witness is trusted.
 fn sealed_hash(
     segments: &Segments,
     wanted: LogHead,

@@ -15,7 +15,7 @@ use super::witness::{Witness, WitnessRecord};
 use super::{proof, rows};
 use crate::page_size::{PageBudget, PageSize};
 
-/// A reading end of the log, and what keeps the log small.
+/// A reading end of the log, which also keeps the log small.
 #[derive(Debug)]
 pub struct LogReader {
     home: PathBuf,
@@ -28,15 +28,15 @@ pub struct LogReader {
 /// How much of the write-ahead log to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checkpoint {
-    /// What writers no longer need, without being in their way.
+    /// What writers no longer need, without blocking them.
     Behind,
-    /// All of it, when nobody writes; the file is used again from its beginning.
+    /// All of it, when nobody writes; the file is reused from its beginning.
     Again,
-    /// All of it, when nobody writes for a while; the file becomes empty.
+    /// All of it, when nobody writes for a while; the file is truncated.
     Whole,
 }
 
-/// A page while it is read.
+/// A page while it is filled.
 struct Filling {
     records: Vec<Record>,
     room: PageBudget,
@@ -64,25 +64,25 @@ impl LogReader {
         Ok(LogReader { home: home.into(), connection, segments, witness, sizes })
     }
 
-    /// How large the write-ahead log is.
-    pub fn backlog_bytes(&self) -> u64 {
+    /// The size of the write-ahead log.
+    pub(crate) fn backlog_bytes(&self) -> u64 {
         backlog_bytes(&self.home)
     }
 
-    /// Lets what the witness says survive a power cut.
+    /// Makes the witness durable.
     pub fn sync_witness(&self) {
-        // Until the next time it is behind, which says nothing wrong.
+        // Until the next time it is behind, which does no harm.
         let _ = self.witness.as_ref().map(|witness| witness.sync());
     }
 
-    /// Proves that the log is as it was written, and goes as far as the witness says and to `head` at least.
+    /// Proves that the log is intact, and goes at least to `head` and as far as the witness says.
     pub fn verify(&self, head: u64) -> Result<VerifiedLog, String> {
         self.sizes.check()?;
         let testimony = WitnessRecord::read(&self.home)?;
         verify::verify(self, testimony.map(|said| said.head(&self.home)).unwrap_or_default(), head)
     }
 
-    /// Lets go of the log.
+    /// Closes the reading end of the log.
     pub fn close(&self) {
         if let Ok(nothing) = Connection::open_in_memory() {
             *self.connection() = nothing;
@@ -98,7 +98,7 @@ impl LogReader {
         };
         let connection = self.connection();
         let mut held = self.sizes.hold();
-        // Into a file that was cut it would only do more damage.
+        // In a truncated file it would only do more damage.
         if held.check().is_err() {
             return;
         }
@@ -112,7 +112,7 @@ impl LogReader {
         held.note();
     }
 
-    /// Seals the oldest records into a segment, if there are enough of them; they stay in the table.
+    /// Seals the oldest records into a segment, if there are enough; they stay in the table.
     pub fn seal_next(&self) -> Result<bool, String> {
         self.segments.seal_next(&self.connection())
     }
@@ -128,7 +128,6 @@ impl LogReader {
         oldest.query_row([], |row| row.get::<_, Option<i64>>(0)).ok()?.map(|seq| seq as u64)
     }
 
-    /// The sealed part of the log.
     pub fn segments(&self) -> &Segments {
         &self.segments
     }
@@ -140,6 +139,7 @@ impl LogReader {
 
     /// The records after `after`, wherever they are: as many as fit into a page, and at least one if there is one.
     pub fn read_page(&self, after: u64, page: PageSize) -> Result<Vec<Record>, String> {
+        crate::engine::assert_nobody_looks();
         let mut filling = Filling { records: Vec::new(), room: page.room(), is_full: false };
         if after < self.segments.sealed_up_to() {
             self.segments.visit_after(after, |stored| filling.takes(stored))?;
@@ -151,8 +151,8 @@ impl LogReader {
         Ok(filling.records)
     }
 
-    /// Visits the records that are not sealed, as they are stored.
-    pub fn visit_hot(
+    /// Visits the unsealed records, as they are stored.
+    pub(crate) fn visit_hot(
         &self,
         after: u64,
         limit: usize,

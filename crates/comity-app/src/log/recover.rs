@@ -1,4 +1,4 @@
-//! Keeps what is proven of a log that is not whole. Nothing is deleted: what was there is set aside.
+//! Keeps what is proven of an incomplete log. Nothing is deleted: the old files are set aside.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ const PAGE_BYTES: usize = 4096;
 /// What is missing from a log, and what is kept.
 #[derive(Debug, Default)]
 pub struct Recovery {
-    /// What is wrong; nothing, if the log is whole.
+    /// What is wrong; `None` if the log is intact.
     pub problem: Option<String>,
     /// The last record that is kept.
     pub kept: u64,
-    /// The last record that was written, as far as anybody knows, and when.
+    /// The last record that was written, as far as that is known, and when.
     pub written: Option<(u64, i64)>,
-    /// Sealed worlds that are made anew from their records.
+    /// Sealed worlds that are rebuilt from their records.
     pub rebuilt: Vec<u64>,
     /// Where the old files went.
     pub set_aside: Option<PathBuf>,
@@ -40,11 +40,11 @@ pub struct Recovery {
 pub enum RecoverMode {
     /// Nothing is changed.
     Look,
-    /// What is proven takes the place of what was there.
+    /// What is proven replaces the old log.
     Keep,
 }
 
-/// Looks for what is missing from the log of a state directory that no server uses; afterwards one can.
+/// Finds what is missing from the log of a state directory that no server uses; afterwards one can.
 pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
     let problem = match proof::examine(home, Timeouts::default()) {
         Ok(found) if found.segments.is_of_older_form() => {
@@ -85,7 +85,7 @@ pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
         let new = NewLog::begin(home)?;
         new.fill(old.as_ref(), sealed.world.head, world.head)?;
         drop((old, beside));
-        // Killed in here, the next attempt proves as much.
+        // If killed in here, the next attempt proves as much.
         sealed.keep(&segments, &aside)?;
         new.finish(world.head, &aside)?;
         replacement::put_in_place(home, &aside)?;
@@ -93,8 +93,8 @@ pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
     Ok(Recovery { kept: world.head, rebuilt, ..recovery })
 }
 
-/// Makes the sealed worlds of an older form anew, with all that this one knows of; where the records before them are not
-/// kept, they only get a hash.
+/// Rebuilds the sealed worlds of an older form with everything that this version knows; where the records before them
+/// are not kept, they only get a hash.
 pub(super) fn renew(segments: &Segments) -> Result<(), String> {
     for (world, chain) in Sealed::proven(segments)?.rebuilt {
         segments.write_world(&world, chain)?;
@@ -102,11 +102,11 @@ pub(super) fn renew(segments: &Segments) -> Result<(), String> {
     segments.add_checks()
 }
 
-/// A copy of a write-ahead log whose database is empty or gone: it may still have all of it.
+/// A copy of a write-ahead log whose database is empty or gone: it may still have everything.
 struct OpenedBeside(PathBuf);
 
 impl OpenedBeside {
-    /// The copy, if one is needed: beside an empty file SQLite would remove the write-ahead log.
+    /// The copy, if one is needed: next to an empty file SQLite would remove the write-ahead log.
     fn of(home: &Path) -> Option<OpenedBeside> {
         let bytes = |name: &str| fs::metadata(home.join(name)).map_or(0, |file| file.len());
         if bytes("log.db") > 0 || bytes("log.db-wal") == 0 {
@@ -116,7 +116,7 @@ impl OpenedBeside {
         let _left_by_one_that_was_killed = fs::remove_dir_all(&beside.0);
         fs::create_dir(&beside.0).ok()?;
         fs::copy(home.join("log.db-wal"), beside.0.join("log.db-wal")).ok()?;
-        // It only has to have something: what SQLite reads of it is in the copy, or the log is not readable.
+        // It only has to be non-empty: what SQLite reads of it is in the copy, or the log is unreadable.
         fs::write(beside.log(), [0; PAGE_BYTES]).ok()?;
         Some(beside)
     }
@@ -144,12 +144,12 @@ fn open_if_readable(path: &Path) -> Option<Connection> {
 struct Sealed {
     world: World,
     chain: Chain,
-    /// Worlds that were changed or lost, made anew from the records before them.
+    /// Worlds that were changed or lost, rebuilt from the records before them.
     rebuilt: Vec<(World, Chain)>,
 }
 
 impl Sealed {
-    /// Every part folds once more: a world that its records do not make is made anew.
+    /// Folds every part again: a world that its records do not make is rebuilt.
     fn proven(segments: &Segments) -> Result<Sealed, String> {
         let read = |end: u64| segments.world(end, Timeouts::default()).ok();
         let (world, chain) = (World::new(Timeouts::default()), Chain::default());

@@ -1,8 +1,8 @@
-//! A complete log that takes the place of the one in a state directory, so that a kill at any moment loses neither.
+//! A complete log that replaces the one in a state directory, so that a kill at any moment loses neither.
 //!
-//! It is built and proven in `log.recovered.unfinished/`, and waits in `log.recovered/`. It counts from the moment at which the
-//! old `log.db` is set aside: before, the old log goes on as if nothing had been; after, no server starts until the new one
-//! is in its place, with a witness of its own.
+//! It is built and proven in `log.recovered.unfinished/`, and waits in `log.recovered/`. It counts from the moment at
+//! which the old `log.db` is set aside: before that, the old log goes on as if nothing had happened; after, no server
+//! starts until the new one is in its place, with a witness of its own.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -21,24 +21,24 @@ use super::written_by;
 
 const WAITING: &str = "log.recovered";
 const UNFINISHED: &str = "log.recovered.unfinished";
-/// What a log consists of besides its sealed part and its witness. The first one goes first: then it is decided.
+/// The files of a log besides its sealed part and its witness. The first one goes first, which decides it.
 const FILES: [&str; 3] = ["log.db", "log.db-wal", "log.db-shm"];
 
-/// Whether a new log has begun to take the place of the old one.
+/// Whether a new log has begun to replace the old one.
 pub(super) fn is_begun(home: &Path) -> bool {
     let waiting = home.join(WAITING);
-    // With both it has not begun; with neither there is nothing to go on with.
+    // With both it has not begun; with neither there is nothing to continue.
     waiting.is_dir() && proof::path(&waiting).exists() != proof::path(home).exists()
 }
 
-/// Clears what an attempt left that never began, beside a log that is whole.
+/// Removes what an attempt left that never began, next to an intact log.
 pub(super) fn clear(home: &Path) -> Result<(), String> {
     // Only a copy.
     let _ = fs::remove_dir_all(home.join(UNFINISHED));
     OldFilesDir::of(home).take(&home.join(WAITING))
 }
 
-/// A log that is being built. Unless it is finished, nothing stays of it.
+/// A log that is being built. Unless it is finished, nothing remains of it.
 pub(super) struct NewLog<'a> {
     home: &'a Path,
     dir: PathBuf,
@@ -53,7 +53,7 @@ impl NewLog<'_> {
         Ok(NewLog { home, dir })
     }
 
-    /// Where its sealed part belongs; without one, the sealed part that is there stays.
+    /// Where its sealed part belongs; without one, the existing sealed part stays.
     pub(super) fn ledger(&self) -> PathBuf {
         self.dir.join("ledger")
     }
@@ -71,7 +71,7 @@ impl NewLog<'_> {
         sync(&path)
     }
 
-    /// From here on it waits for its place; proven to go as far as `head` first.
+    /// From here on it waits to be put in place; first it is proven to go as far as `head`.
     pub(super) fn finish(self, head: u64, aside: &OldFilesDir) -> Result<(), String> {
         let (world, _) = read(self.home, &self.dir)?;
         if world.head != head {
@@ -87,17 +87,17 @@ impl NewLog<'_> {
 
 impl Drop for NewLog<'_> {
     fn drop(&mut self) {
-        // It is elsewhere once it is finished.
+        // Once finished it is elsewhere.
         let _ = fs::remove_dir_all(&self.dir);
     }
 }
 
-/// The world of a log that is on its way, as far as that came; nothing is changed.
+/// The world of a log that is being put in place, as far as that came; nothing is changed.
 pub(super) fn look(home: &Path) -> Result<World, String> {
     read(home, &home.join(WAITING)).map(|(world, _)| world)
 }
 
-/// Folds a log that is built, or what came into its place of it.
+/// Folds a log that was built, or the part of it that is in place.
 fn read(home: &Path, dir: &Path) -> Result<(World, LogHead), String> {
     let of = |name: &str| {
         let new = dir.join(name);
@@ -116,7 +116,7 @@ fn read(home: &Path, dir: &Path) -> Result<(World, LogHead), String> {
     Ok((world, head))
 }
 
-/// Puts the log that waits into its place, or goes on with that; its witness comes last.
+/// Puts the waiting log in place, or continues with that; its witness comes last.
 pub(super) fn put_in_place(home: &Path, aside: &OldFilesDir) -> Result<World, String> {
     let waiting = home.join(WAITING);
     let place = |name: &str| {
@@ -133,7 +133,7 @@ pub(super) fn put_in_place(home: &Path, aside: &OldFilesDir) -> Result<World, St
     }
     let (world, head) = read(home, &waiting)?;
     let testimony = WitnessRecord::read(home).ok().flatten();
-    // Fences go on from the old one's.
+    // Fences continue from the old one's.
     let says = WitnessRecord::of(testimony, home, head, world.fence.0);
     aside.copy(&witness_names::path(home))?;
     Witness::create(home, says)?.name_again(home);
@@ -156,7 +156,7 @@ pub(super) fn create(path: &Path) -> rusqlite::Result<Connection> {
     Ok(log)
 }
 
-/// Copies records as they are; gives the last one.
+/// Copies records as they are; returns the last one.
 pub(super) fn copy_rows(from: &Connection, to: &Connection, after: u64, count: usize) -> Result<u64, String> {
     let describe = |error: rusqlite::Error| error.to_string();
     let mut last = after;

@@ -4,10 +4,10 @@ use rusqlite::{Connection, Row};
 
 use super::chain::{Hash, Stored};
 
-/// The version of the tables; a newer one is refused.
+/// A newer one is refused.
 pub(super) const SCHEMA_VERSION: i64 = 2;
 
-/// Makes the tables. Rows are never changed; only sealed ones may go.
+/// Rows are never changed; only sealed ones may be removed.
 pub(super) const SCHEMA: &str = "
     CREATE TABLE events (
         seq     INTEGER PRIMARY KEY,
@@ -27,12 +27,12 @@ pub(super) const SCHEMA: &str = "
         BEGIN SELECT raise(ABORT, 'only sealed events may go'); END;
 ";
 
-/// Brings tables of the first version up to this one.
+/// Upgrades tables of the first version.
 pub(super) const FROM_VERSION_1: &str = "ALTER TABLE events ADD COLUMN concerns TEXT;";
 
 pub(super) const COLUMNS: &str = "seq, now, wall_ms, by, key, event, hash, concerns";
 
-/// Visits the rows after `after`, in order, at most `limit`, until told to stop by an error.
+/// Visits the rows after `after`, in order, at most `limit`; an error stops it.
 pub(super) fn visit(
     connection: &Connection,
     after: u64,
@@ -42,7 +42,7 @@ pub(super) fn visit(
     visit_while(connection, after, limit, |stored, hash| visit(stored, hash).map(|()| true))
 }
 
-/// Visits the rows after `after`, in order, at most `limit`, as long as more are wanted.
+/// Visits the rows after `after`, in order, at most `limit`, while more are wanted.
 pub(super) fn visit_while(
     connection: &Connection,
     after: u64,
@@ -63,7 +63,7 @@ pub(super) fn visit_while(
     Ok(())
 }
 
-/// Reads a row where it lies.
+/// Reads a row in place.
 fn read<'a>(row: &'a Row<'_>) -> Result<(Stored<'a>, Hash), String> {
     let describe = |error: rusqlite::Error| error.to_string();
     let text = |column: usize| -> Result<&'a str, String> {

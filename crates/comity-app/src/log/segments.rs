@@ -1,6 +1,6 @@
 //! Sealed segments: the older part of the log as files that never change, each with the world at its end.
 //!
-//! `ledger/000000000001-000000010000.jsonl` has a record on each line; `ledger/000000010000.world` is the world after
+//! `ledger/000000000001-000000010000.jsonl` has one record per line; `ledger/000000010000.world` is the world after
 //! it. A start needs only the newest world and what came after; looking back at any moment needs one segment.
 
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -20,7 +20,7 @@ use super::world_file::{read_world, sealed_world, with_check};
 use super::written_by::is_of_older_form;
 use crate::held_dir::HeldDir;
 
-/// Says that there is a log, though nothing of it is sealed yet and its other files may get lost.
+/// Marks that there is a log, even if nothing is sealed yet and its other files get lost.
 const BEGUN: &str = "begun";
 
 pub const SEGMENT_RECORDS: usize = 10_000;
@@ -46,12 +46,12 @@ struct SegmentLine<'a> {
     hash: std::borrow::Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     concerns: Option<std::borrow::Cow<'a, str>>,
-    /// As it was written: the hash is over these bytes.
+    /// As it was written: the hash covers these bytes.
     #[serde(borrow)]
     event: &'a RawValue,
 }
 
-/// Visits every line of a segment, as it is stored, with its hash.
+/// Visits every line of a segment, as stored, with its hash.
 pub(super) fn visit_lines(
     lines: impl BufRead,
     mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
@@ -59,7 +59,7 @@ pub(super) fn visit_lines(
     visit_lines_while(lines, |stored, hash| visit(stored, hash).map(|()| true)).map(drop)
 }
 
-/// Visits lines as long as more are wanted; gives whether they still are.
+/// Visits lines while more are wanted; returns whether they still are.
 fn visit_lines_while(
     lines: impl BufRead,
     mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<bool, String>,
@@ -78,26 +78,26 @@ fn visit_lines_while(
     Ok(true)
 }
 
-/// Goes to the first line of a segment that is after `after`, by halves: a segment can be large.
+/// Finds the first line of a segment after `after` by bisection: a segment can be large.
 fn find_line(file: &mut (impl BufRead + Seek), after: u64) -> std::io::Result<()> {
-    /// The part of a line that is looked at.
+    /// The part of a line that is needed.
     #[derive(Deserialize)]
     struct Number {
         seq: u64,
     }
-    // What is at `low` is a line's beginning; all before it are too old.
+    // A line begins at `low`; all before it are too old.
     let (mut low, mut high) = (0, file.seek(SeekFrom::End(0))?);
     let mut line = Vec::new();
     while low < high {
         let middle = low + (high - low) / 2;
         file.seek(SeekFrom::Start(middle))?;
-        // The rest of the line that the middle is in, unless it begins right there.
+        // Skips the rest of the line that contains the middle, unless it begins right there.
         let skipped = if middle == low { 0 } else { file.skip_until(b'\n')? as u64 };
         line.clear();
         let length = file.read_until(b'\n', &mut line)? as u64;
         match serde_json::from_slice::<Number>(&line) {
             Ok(number) if number.seq <= after => low = middle + skipped + length,
-            // Whoever reads on from here says what is wrong with a line that cannot be read.
+            // Whoever reads on from here reports an unreadable line.
             Ok(_) | Err(_) => high = middle,
         }
     }
@@ -124,7 +124,7 @@ impl SegmentLine<'_> {
 }
 
 impl Segments {
-    /// Opens the directory, made if it is not there.
+    /// Created if missing.
     pub fn open(dir: &Path) -> Result<Segments, String> {
         let dir = HeldDir::make(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
         let segments = Segments { dir, sealed_up_to: Arc::default(), is_of_older_form: false };
@@ -139,12 +139,11 @@ impl Segments {
         Segments { is_of_older_form: is_of_older_form(form) && self.sealed_up_to() > 0, ..self }
     }
 
-    /// Whether the log is of an older form.
     pub(super) fn is_of_older_form(&self) -> bool {
         self.is_of_older_form
     }
 
-    /// Gives worlds of the first form a hash of their own, before the log is of a newer one.
+    /// Gives worlds of the first form a hash, before the log is of a newer one.
     pub(super) fn add_checks(&self) -> Result<(), String> {
         for end in self.worlds()? {
             let describe = |problem: String| format!("{}: {problem}", self.world_path(end).display());
@@ -156,12 +155,12 @@ impl Segments {
         Ok(())
     }
 
-    /// Whether a log was ever begun beside this directory.
+    /// Whether a log was ever begun next to this directory.
     pub(super) fn are_begun(dir: &Path) -> bool {
         dir.join(BEGUN).exists()
     }
 
-    /// Says for good that a log is begun.
+    /// Marks durably that a log is begun.
     pub(super) fn begin(&self) -> Result<(), String> {
         if self.dir.bytes_of(BEGUN).is_some() {
             return Ok(());
@@ -170,23 +169,23 @@ impl Segments {
         begun.map_err(|error| format!("{}: {error}", self.path(BEGUN).display()))
     }
 
-    /// The last record that is sealed.
+    /// The last sealed record.
     pub fn sealed_up_to(&self) -> u64 {
         self.sealed_up_to.load(Ordering::Acquire)
     }
 
-    /// Whether a start would find the last sealed world: only then what is sealed may go from the table.
+    /// Whether a start would find the last sealed world: only then may sealed records be dropped from the table.
     pub(super) fn are_in_place(&self) -> bool {
         self.dir.is_in_place() && self.dir.bytes_of(&world_name(self.sealed_up_to())).is_some()
     }
 
-    /// The newest world that was sealed, or an empty one, with the chain at that point.
+    /// The newest sealed world, or an empty one, with the chain at that point.
     pub(super) fn newest_world(&self, patience: Timeouts) -> Result<(World, Chain), String> {
         self.world_at_or_before(u64::MAX, patience)
     }
 
     /// The newest sealed world that is not after `seq`.
-    pub fn world_at_or_before(&self, seq: u64, patience: Timeouts) -> Result<(World, Chain), String> {
+    pub(crate) fn world_at_or_before(&self, seq: u64, patience: Timeouts) -> Result<(World, Chain), String> {
         match self.worlds()?.into_iter().rev().find(|end| *end <= seq) {
             None => Ok((World::new(patience), Chain::default())),
             Some(end) => self.world(end, patience),
@@ -202,7 +201,7 @@ impl Segments {
         }
     }
 
-    /// Visits sealed records after `after`, as long as more are wanted.
+    /// Visits sealed records after `after`, while more are wanted.
     pub(super) fn visit_after(
         &self,
         after: u64,
@@ -222,7 +221,7 @@ impl Segments {
         Ok(())
     }
 
-    /// The first and last record of each segment that is kept, the oldest first.
+    /// The first and last record of each kept segment, oldest first.
     pub fn ranges(&self) -> Result<Vec<(u64, u64)>, String> {
         let mut ranges = self
             .names(".jsonl")?
@@ -236,9 +235,9 @@ impl Segments {
         Ok(ranges)
     }
 
-    /// Drops the oldest segments until no more than `most` are kept; gives how many went.
+    /// Drops the oldest segments until at most `most` are kept; returns how many.
     ///
-    /// The world at the beginning of the oldest one that is kept stays: the chain and looking back begin there.
+    /// The world at the beginning of the oldest kept one stays: the chain and looking back begin there.
     pub fn keep_newest(&self, most: usize) -> Result<usize, String> {
         let ranges = self.ranges()?;
         let dropped = &ranges[..ranges.len().saturating_sub(most.max(1))];
@@ -250,7 +249,7 @@ impl Segments {
         Ok(dropped.len())
     }
 
-    /// Visits every line of one segment, as it is stored, with its hash.
+    /// Visits every line of one segment, as stored, with its hash.
     pub fn visit(
         &self,
         first: u64,
@@ -263,12 +262,12 @@ impl Segments {
         visit_lines(BufReader::new(file), visit).map_err(describe)
     }
 
-    /// Puts the world at a segment's end into its place.
+    /// Writes the world at a segment's end.
     pub(super) fn write_world(&self, world: &World, chain: Chain) -> Result<(), String> {
         self.write(&world_name(world.head), &sealed_world(world, chain)?)
     }
 
-    /// Writes the oldest hot records into a segment, if there are enough; they stay in the table.
+    /// Writes the oldest records into a segment, if there are enough; they stay in the table.
     ///
     /// A large world makes large segments: its file is written once for as many records as it has locks.
     pub(super) fn seal_next(&self, connection: &Connection) -> Result<bool, String> {
@@ -295,7 +294,7 @@ impl Segments {
         self.dir.write(name, bytes).map_err(|error| format!("{}: {error}", self.path(name).display()))
     }
 
-    /// The records after which a world was sealed, the oldest first.
+    /// The records after which a world was sealed, oldest first.
     pub(super) fn worlds(&self) -> Result<Vec<u64>, String> {
         let mut ends: Vec<u64> = self.names(".world")?.iter().filter_map(|name| name.parse().ok()).collect();
         ends.sort_unstable();

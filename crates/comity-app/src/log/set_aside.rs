@@ -1,4 +1,4 @@
-//! Where the files of an old log go: nothing of it is deleted, and nothing that was set aside is written over.
+//! Where the files of an old log go: nothing is deleted, and nothing that was set aside is overwritten.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,13 +9,13 @@ pub(super) struct OldFilesDir {
 }
 
 impl OldFilesDir {
-    /// A directory for this moment; it is made for the first file.
+    /// A directory for this moment; created for the first file.
     pub(super) fn of(home: &Path) -> OldFilesDir {
         let now = crate::ledger::date(crate::clock::wall_ms()).replace(':', "-");
         OldFilesDir { dir: home.join("set-aside").join(now) }
     }
 
-    /// Takes a file or directory, if it is there.
+    /// Moves a file or directory there, if it exists.
     pub(super) fn take(&self, path: &Path) -> Result<(), String> {
         self.put(path, |from, to| fs::rename(from, to))
     }
@@ -36,7 +36,7 @@ impl OldFilesDir {
         put_aside().map_err(|error| format!("{} can't be set aside: {error}", path.display()))
     }
 
-    /// A name that nothing has yet: `log.db`, else `log.db.2`.
+    /// A free name: `log.db`, otherwise `log.db.2`.
     fn free(&self, name: &std::ffi::OsStr) -> PathBuf {
         let numbered = (2_u32..).map(|number| {
             let mut name = name.to_owned();

@@ -1,4 +1,4 @@
-//! How large the log's files are: while a server runs, they become smaller by its own doing only.
+//! The sizes of the log's files: while a server runs, only the server itself makes them smaller.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::held_dir::HeldDir;
 
 const FILES: [&str; 2] = ["log.db", "log.db-wal"];
 
-/// The sizes that are known. They are looked at by name: to close a file of SQLite's would give up its locks.
+/// The known sizes. They are looked up by name: closing one of SQLite's files would give up its locks.
 #[derive(Debug)]
 pub(super) struct Sizes {
     home: HeldDir,
@@ -32,14 +32,14 @@ impl Sizes {
         ExclusiveLog { home: &self.home, known: self.known.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
-    /// Says which file was cut, if one was.
+    /// Reports which file was truncated, if one was.
     pub(super) fn check(&self) -> Result<(), String> {
         self.hold().check()
     }
 }
 
 impl ExclusiveLog<'_> {
-    /// Says which file was cut, if one was. One that is gone altogether is still whole for whoever has it open.
+    /// Reports which file was truncated, if one was. One that is gone is still complete for whoever has it open.
     pub(super) fn check(&self) -> Result<(), String> {
         for (name, known) in FILES.into_iter().zip(*self.known) {
             if let Some(bytes) = self.home.bytes_of(name).filter(|bytes| *bytes < known) {
@@ -51,7 +51,7 @@ impl ExclusiveLog<'_> {
         Ok(())
     }
 
-    /// Takes the sizes as they are now, after a write or a checkpoint.
+    /// Remembers the current sizes, after a write or a checkpoint.
     pub(super) fn note(&mut self) {
         *self.known = [0, 1].map(|at| self.home.bytes_of(FILES[at]).unwrap_or(self.known[at]));
     }

@@ -19,9 +19,9 @@ use super::sizes::Sizes;
 use super::witness::{LogHead, Witness, WitnessRecord};
 use super::{Durability, Log, LogError};
 
-/// Bytes of the write-ahead log above which a start moves it: servers that are killed again and again would not.
+/// Above this size a start moves the write-ahead log: servers that are killed again and again would not.
 const BACKLOG_BYTES_AT_START: u64 = 16 << 20;
-/// Records that are not sealed above which a start seals some, for the same reason.
+/// With more unsealed records a start seals some, for the same reason.
 const HOT_RECORDS_AT_START: u64 = 30_000;
 
 /// The writer's end of the log.
@@ -31,18 +31,18 @@ pub struct SqliteLog {
     connection: Connection,
     segments: Segments,
     chain: Chain,
-    /// None while its cost is measured.
+    /// `None` while its cost is measured.
     witness: Option<Arc<Witness>>,
     /// No fence above this one is in the log.
     fence: u64,
     sizes: Arc<Sizes>,
     is_closed: bool,
     synced: Durability,
-    /// The event that is being written, as text: one buffer for all.
+    /// The event that is being written, as text: one reused buffer.
     text: Vec<u8>,
 }
 
-/// Where a server begins: the world as the log has it.
+/// Where a server begins.
 pub struct StartPoint {
     pub log: SqliteLog,
     /// The world at the log's head.
@@ -50,7 +50,7 @@ pub struct StartPoint {
 }
 
 impl SqliteLog {
-    /// Opens the log in `home`, makes it if there is none, and folds it into the world.
+    /// Opens the log in `home`, creates it if there is none, and folds it into the world.
     pub fn open(home: &Path, patience: Timeouts) -> Result<StartPoint, String> {
         let examine = || proof::examine(home, patience).map_err(|unfit| unfit.to_string());
         let mut found = examine()?;
@@ -94,28 +94,27 @@ impl SqliteLog {
         &self.connection
     }
 
-    /// A reader of the same log, for another thread.
     pub fn reader(&self) -> Result<LogReader, String> {
         LogReader::open(&self.home, self.segments.clone(), self.witness.clone(), self.sizes.clone())
     }
 
-    /// No fence above this one was ever given, also by servers of a log that was longer than this one.
+    /// No fence above this one was ever given, even by servers of a longer log.
     pub fn fences_up_to(&self) -> Fence {
         Fence(self.witness.as_ref().map_or(0, |witness| witness.fences_up_to()).max(self.fence))
     }
 
-    /// Goes on without a witness, to measure what it costs.
+    /// Continues without a witness, to measure its cost.
     pub fn forget_witness(&mut self) {
         self.witness = None;
     }
 
-    /// Before fences are given out it is made sure that nobody gives them out again.
+    /// Makes sure, before fences are given, that nobody gives them again.
     fn reserve_fences(&mut self, records: &[Record]) -> std::io::Result<()> {
         for record in records {
             if let Event::Server(ServerEvent::Started { fence_floor, .. }) = &record.event {
                 self.fence = self.fence.max(fence_floor.0);
             }
-            // No record gives out more than one.
+            // No record gives more than one.
             self.fence += 1;
         }
         self.witness.as_ref().map_or(Ok(()), |witness| witness.reserve_fences(self.fence))
@@ -124,7 +123,7 @@ impl SqliteLog {
     fn write(&mut self, records: &[Record]) -> rusqlite::Result<Chain> {
         let mut chain = self.chain;
         if records.len() == 1 {
-            // A statement by itself is a transaction.
+            // A single statement is a transaction.
             return self.insert(records, &mut chain).map(|()| chain);
         }
         // Prepared once: parsing BEGIN and COMMIT would cost as much as writing a row.
@@ -132,7 +131,7 @@ impl SqliteLog {
         let written = self.insert(records, &mut chain);
         let ended = written.and_then(|()| self.connection.prepare_cached("COMMIT")?.execute([]));
         if let Err(error) = ended {
-            // Fails where the error has ended the transaction already.
+            // Fails if the error has already ended the transaction.
             let _ = self.connection.execute_batch("ROLLBACK");
             return Err(error);
         }
@@ -177,7 +176,7 @@ impl SqliteLog {
         Ok(())
     }
 
-    /// After a failed write nothing of the connection is trusted: it is opened again.
+    /// After a failed write the connection is not trusted: it is opened again.
     fn reopen(&mut self) {
         if let Ok(fresh) = open_for_writing(&proof::path(&self.home)) {
             self.connection = fresh;
@@ -240,7 +239,7 @@ impl Log for SqliteLog {
         if let Some(witness) = &self.witness {
             let _ = witness.sync();
         }
-        // The last one to close it moves the write-ahead log, and removes it; into a file that was cut it would only do
+        // Closing the last connection moves the write-ahead log and removes it; in a truncated file that would do
         // more damage.
         if self.sizes.check().is_err() {
             let _ = proof::keep_backlog(&self.connection, true);
@@ -251,12 +250,12 @@ impl Log for SqliteLog {
     }
 }
 
-/// How large the write-ahead log of a state directory is.
+/// The size of a state directory's write-ahead log.
 pub(super) fn backlog_bytes(home: &Path) -> u64 {
     std::fs::metadata(home.join("log.db-wal")).map_or(0, |file| file.len())
 }
 
-/// Nothing for nearly all: most events name whom they concern.
+/// `None` for nearly all: most events name whom they concern.
 fn stored_concerns(record: &Record) -> Option<String> {
     let all: Vec<String> = record.concerns.iter().map(ToString::to_string).collect();
     (!all.is_empty()).then(|| all.join(" "))
@@ -312,7 +311,7 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), String> {
 fn explain(error: &rusqlite::Error) -> LogError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => LogError::DiskFull,
-        // The next number exists already: somebody else gave it out.
+        // The next number already exists: somebody else gave it.
         Some(ErrorCode::ConstraintViolation) => LogError::Fenced,
         _ if error.to_string().contains("disk is full") => LogError::DiskFull,
         _ => LogError::Failed(error.to_string()),

@@ -1,4 +1,4 @@
-//! Proves that the whole log is as it was written, sealed parts included.
+//! Proves that the whole log is intact, including sealed parts.
 
 use comity_core::World;
 use comity_core::snapshot::Snapshot;
@@ -8,14 +8,13 @@ use super::chain::{Chain, Hash, Stored};
 use super::reader::LogReader;
 use super::witness::LogHead;
 
-/// The log is as it was written.
+/// The log is intact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VerifiedLog {
     /// How many records were checked.
     pub records: u64,
     /// The first one that is kept.
     pub first: u64,
-    /// The hash of the last one.
     pub hash: Hash,
 }
 
@@ -44,7 +43,7 @@ impl Checked {
         if self.next.is_none() {
             self.first = seq;
         }
-        // Of the oldest record that is kept nothing before is known: its own hash is where the chain begins.
+        // Nothing is known before the oldest kept record: the chain begins with its own hash.
         match (&mut self.chain, seq) {
             (None, 2..) => self.chain = Some(Chain(hash)),
             (chain, _) => chain.get_or_insert_default().follow(stored, hash)?,
@@ -54,7 +53,6 @@ impl Checked {
         Ok(())
     }
 
-    /// The last record that was checked.
     pub(super) fn head(&self) -> LogHead {
         let seq = self.next.map_or(0, |next| next - 1);
         LogHead { seq, hash: self.chain.unwrap_or_default().0 }
@@ -65,15 +63,15 @@ impl Checked {
     }
 }
 
-/// Folds sealed records once more: they have to make the worlds that were sealed.
+/// Folds sealed records again: they have to make the worlds that were sealed.
 pub(super) struct Refold {
-    /// None until it is known from where.
+    /// `None` until the starting point is known.
     world: Option<World>,
     is_exact: bool,
 }
 
 impl Refold {
-    /// Worlds of an older form lack facts that came later: they are not compared before they are made anew.
+    /// Worlds of an older form lack later facts: they are not compared before they are rebuilt.
     pub(super) fn new(is_of_older_form: bool) -> Refold {
         Refold { world: None, is_exact: !is_of_older_form }
     }
@@ -91,7 +89,7 @@ impl Refold {
         Ok(())
     }
 
-    /// Compares with what was sealed here, and goes on from that.
+    /// Compares with what was sealed here, and continues from that.
     pub(super) fn compare(&mut self, sealed: World) -> Result<(), String> {
         let is_same = self.world.as_ref().is_none_or(|world| is_same(world, &sealed));
         let seq = sealed.head;
@@ -100,12 +98,11 @@ impl Refold {
     }
 }
 
-/// Whether two worlds have the same facts.
 pub(super) fn is_same(one: &World, other: &World) -> bool {
     Snapshot::of(one) == Snapshot::of(other)
 }
 
-/// What is said of a world that is not what its records make.
+/// The error about a world that its records do not make.
 pub(super) fn changed(seq: u64) -> String {
     format!("the world after record {seq} is not what was written")
 }
@@ -134,7 +131,7 @@ pub(super) fn verify(reader: &LogReader, wanted: LogHead, head: u64) -> Result<V
             add(&mut checked, stored, hash)?;
             refold.add(stored)
         })?;
-        // A segment counts once its world is there.
+        // A segment counts once its world exists.
         if last <= segments.sealed_up_to() {
             let (world, chain) = segments.world(last, Timeouts::default())?;
             if chain.0 != checked.head().hash {

@@ -1,10 +1,10 @@
-//! A witness of the log's head, outside of the database: a log that was cut off, replaced or set back is noticed.
+//! A witness of the log's head, outside of the database: it shows that a log was truncated, replaced or set back.
 //!
-//! `log.witness` says how far the log went and which hash the chain has there. It is written in place after every batch and
-//! synced now and then, so it may be behind the log; it is never ahead of what the log is sure to have. What is only in
-//! the kernel's memory (a live batch) counts as long as that memory does: in the same run of the machine and the mount.
+//! `log.witness` says how far the log went and which hash the chain has there. It is written in place after every
+//! batch and synced now and then, so it may be behind the log, but is never ahead of what the log surely has. What is
+//! only in the kernel's memory (a live batch) counts only in the same boot and mount.
 //!
-//! It also keeps a ceiling that no fence was ever given above: a log that is set back does not set fences back.
+//! It also keeps a ceiling that no fence was ever given above: setting a log back does not set fences back.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use super::witness_names::{self, path};
 use super::{Durability, ceiling};
 use crate::held_dir::HeldDir;
 
-/// Where a sentence is written: never where the last synced one stands, nor where one is being synced.
+/// A statement is written to one of these: never where the last synced one is, nor where one is being synced.
 const SLOTS: u64 = 3;
 const SLOT_BYTES: u64 = 4096;
 const MAGIC: [u8; 8] = *b"cmtywit1";
@@ -25,33 +25,33 @@ const SENTENCE_BYTES: usize = 176;
 
 /// Fences that are reserved at a time.
 const FENCES_AHEAD: u64 = 1 << 20;
-/// How far fences leap when nobody knows how many were given: as far as a clock takes them in 397 days.
+/// How far fences leap when nobody knows how many were given: as many as a clock could take in 397 days.
 const FENCES_LEAP: u64 = 1 << 45;
 
-/// How far where a file cannot be told from its copy for certain: there is room for two million of them.
+/// How far if a file cannot be told from its copy for certain: there is room for two million of these.
 const FENCES_HOP: u64 = 1 << 32;
 
-/// A place in the log: the number of a record, and the hash of the chain there.
+/// A position in the log: the number of a record, and the chain's hash there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct LogHead {
-    /// The number of the last record; 0 before the first one.
+    /// 0 before the first record.
     pub seq: u64,
-    /// The hash of it and all before it.
+    /// The hash of it and everything before it.
     pub hash: Hash,
 }
 
-/// Something that is the same again, or not.
+/// An opaque identity to compare.
 type Mark = [u8; 16];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct WitnessRecord {
-    /// How far the log is on the disk for certain.
+    /// How far the log is surely on the disk.
     durable: LogHead,
-    /// How far it goes as long as the kernel's memory holds.
+    /// How far it goes while the kernel's memory survives.
     live: LogHead,
-    /// The run of the machine and the mount in which that is so.
+    /// The boot and mount for which that holds.
     run: Mark,
-    /// The very file that it was written to: a copy is another one.
+    /// The file that it was written to: a copy is another one.
     file: Mark,
     /// No fence above this one was ever given.
     fences_up_to: u64,
@@ -72,13 +72,13 @@ pub(super) struct Witness {
 #[derive(Debug)]
 struct WitnessState {
     said: WitnessRecord,
-    /// The slot that holds the last sentence that was synced.
+    /// The slot with the last synced statement.
     synced: u64,
     is_dirty: bool,
 }
 
 impl WitnessRecord {
-    /// Reads what the witness of a state directory says, if there is one.
+    /// The statement of a state directory's witness, if there is one.
     pub(super) fn read(home: &Path) -> Result<Option<WitnessRecord>, String> {
         let Some((path, bytes)) = witness_names::read(home)? else { return Ok(None) };
         let slots = bytes.chunks(SLOT_BYTES as usize).enumerate();
@@ -97,23 +97,24 @@ impl WitnessRecord {
         if self.run == run(home) { self.live } else { self.durable }
     }
 
-    /// What a new witness of a log says that goes to `head`, where fences go to `fence` for all that the log knows.
+    /// The first statement of a new witness for a log that goes to `head`, with fences up to `fence` as far as the
+    /// log knows.
     ///
-    /// Without a witness of its own the log may be an older one that was put back: nobody knows how many fences were given
-    /// since, so they leap.
+    /// Without a witness of its own the log may be an older one that was restored: nobody knows how many fences were
+    /// given since, so they leap.
     pub(super) fn of(found: Option<WitnessRecord>, home: &Path, head: LogHead, fence: u64) -> WitnessRecord {
         let known = found.map_or(ceiling::highest(home), |found| found.fences_up_to).max(fence);
         let is_own = found.is_some_and(|found| found.is_own(home));
         let fences_up_to = match is_own || (found.is_none() && head.seq == 0) {
             true => known,
             false if has_birth(home) => known.saturating_add(FENCES_LEAP),
-            // Its number may change with every mount: there is not room for so many leaps.
+            // Its number may change with every mount: there is not enough room for that many leaps.
             false => known.saturating_add(FENCES_HOP),
         };
         WitnessRecord { live: head, fences_up_to, ..WitnessRecord::default() }
     }
 
-    /// Whether it was written to the file that it stands in.
+    /// Whether it was written to the file that it is in.
     pub(super) fn is_own(&self, home: &Path) -> bool {
         fs::metadata(path(home)).is_ok_and(|found| self.file == mark_of_file(&found))
     }
@@ -161,7 +162,7 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 impl Witness {
-    /// Goes on with the witness that was found, or makes one that says this.
+    /// Continues with the witness that was found, or creates one with this statement.
     pub(super) fn open(
         home: &Path,
         found: Option<WitnessRecord>,
@@ -180,13 +181,13 @@ impl Witness {
         }
     }
 
-    /// Makes a witness in the place of whatever is there.
+    /// Replaces whatever is there with a new witness.
     pub(super) fn create(home: &Path, mut said: WitnessRecord) -> Result<Witness, String> {
         let (path, fresh) = (path(home), home.join("log.witness.unfinished"));
         let mut create = || -> io::Result<Witness> {
             let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).clone();
             let mut file = options.open(&fresh)?;
-            // All of it is there before it counts: a write in place needs no room.
+            // All of it is allocated before it counts: a write in place needs no room.
             file.write_all(&vec![0; (SLOTS * SLOT_BYTES) as usize])?;
             (said.file, said.run) = (mark_of_file(&file.metadata()?), run(home));
             file.write_all_at(&said.encode(), 0)?;
@@ -204,7 +205,7 @@ impl Witness {
         Ok(Witness { home, file, run, state: Mutex::new(state), syncing: Mutex::default() })
     }
 
-    /// Gives it its second name, which may be that of an earlier one.
+    /// Gives it its second name, which may be taken by an earlier one.
     pub(super) fn name_again(&self, home: &Path) {
         witness_names::name_again(home, &self.file);
     }
@@ -214,18 +215,18 @@ impl Witness {
         self.state().said.fences_up_to
     }
 
-    /// Takes notice of a batch that is in the log.
+    /// Notes a batch that is in the log.
     pub(super) fn record(&self, head: LogHead, durability: Durability, wall_ms: i64) {
         let mut state = self.state();
         (state.said.live, state.said.run, state.said.wall_ms) = (head, self.run, wall_ms);
         if durability == Durability::Durable {
             state.said.durable = head;
         }
-        // A witness that is behind says nothing wrong; the next batch tries again.
+        // A witness that is behind does no harm; the next batch tries again.
         let _ = self.write(&mut state);
     }
 
-    /// Makes sure that no later server gives out a fence up to this one, before this one does.
+    /// Makes sure that no later server gives a fence up to this one, before this one does.
     pub(super) fn reserve_fences(&self, up_to: u64) -> io::Result<()> {
         let before = {
             let mut state = self.state();
@@ -240,7 +241,7 @@ impl Witness {
         raised.inspect_err(|_| self.state().said.fences_up_to = before)
     }
 
-    /// Lets what was said survive a power cut.
+    /// Makes the last statement durable.
     pub(super) fn sync(&self) -> io::Result<()> {
         let _one_at_a_time = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
         let frozen = {
@@ -278,7 +279,7 @@ fn mark(of: &str) -> Mark {
     mark
 }
 
-/// A copy was made at another time; where that is not known, it has another number.
+/// A copy was made at another time; if that is not known, it has another inode.
 fn mark_of_file(file: &fs::Metadata) -> Mark {
     match file.created() {
         Ok(birth) => mark(&format!("{birth:?}")),
@@ -286,17 +287,17 @@ fn mark_of_file(file: &fs::Metadata) -> Mark {
     }
 }
 
-/// Whether the file system keeps the birth of files.
+/// Whether the file system records files' creation times.
 fn has_birth(home: &Path) -> bool {
     fs::metadata(home).is_ok_and(|found| found.created().is_ok())
 }
 
-/// What is only in memory is lost with the machine's run, or with the mount: a disk can be unplugged.
+/// What is only in memory is lost with the boot, or with the mount: a disk can be unplugged.
 fn run(home: &Path) -> Mark {
     mark(&format!("{:?} {}", crate::processes::boot(), mount(home)))
 }
 
-/// A number that no other mount has in the same run of the machine, where the kernel gives one (6.8).
+/// A number that is unique among mounts within a boot, if the kernel has one (6.8).
 #[cfg(target_os = "linux")]
 fn mount(home: &Path) -> u64 {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};

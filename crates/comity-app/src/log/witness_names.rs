@@ -1,6 +1,6 @@
-//! The names of the witness: `log.witness`, and a hard link in `ledger/`, so that whoever loses the files of the log loses
-//! what it says only with the sealed part. It is one file, and costs nothing to keep; where a file system has no hard links,
-//! there is none.
+//! The names of the witness: `log.witness`, and a hard link in `ledger/`, so that losing the log's files loses the
+//! witness only together with the sealed part. It is one file, and costs nothing to keep; file systems without hard
+//! links have only one name.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use crate::plain_file;
 
-/// Where the witness of a state directory is.
 pub(super) fn path(home: &Path) -> PathBuf {
     home.join("log.witness")
 }
@@ -18,7 +17,7 @@ fn second_name(home: &Path) -> PathBuf {
     home.join("ledger/witness")
 }
 
-/// What is in it, by either name, and by which; nothing if there is none.
+/// Its contents, by either name, and which name; `None` if there is none.
 pub(super) fn read(home: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, String> {
     for path in [path(home), second_name(home)] {
         match plain_file::read(&path) {
@@ -30,14 +29,14 @@ pub(super) fn read(home: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, String> {
     Ok(None)
 }
 
-/// Gives it its first name again, if that is gone.
+/// Restores its first name, if that is gone.
 pub(super) fn restore_first(home: &Path) {
     if !path(home).exists() {
         let _ = fs::hard_link(second_name(home), path(home));
     }
 }
 
-/// Gives it its second name, which may be that of an earlier one.
+/// Gives it its second name, which may be taken by an earlier one.
 pub(super) fn name_again(home: &Path, file: &File) {
     let (Ok(own), second) = (file.metadata(), second_name(home)) else { return };
     let is_own = |found: fs::Metadata| (found.dev(), found.ino()) == (own.dev(), own.ino());

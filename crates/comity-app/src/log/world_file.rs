@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 use super::chain::{Chain, Hash};
 use super::segments::{hex, unhex};
 
-/// The world at a segment's end.
 #[derive(Serialize, Deserialize)]
 struct WorldFile<'a> {
     chain: Cow<'a, str>,
@@ -36,13 +35,13 @@ impl WorldFile<'_> {
     }
 }
 
-/// A world as it is sealed, in a file of its own.
+/// The file of a sealed world.
 pub fn sealed_world(world: &World, chain: Chain) -> Result<Vec<u8>, String> {
     let facts = serde_json::value::to_raw_value(&Snapshot::of(world)).map_err(|error| error.to_string())?;
     WorldFile { chain: hex(&chain.0).into(), check: None, world: &facts }.checked()
 }
 
-/// Reads a world with the chain at that point, as it is stored; one that was changed is refused.
+/// Reads a world with the chain at that point; a changed one is refused.
 pub(super) fn read_world(
     bytes: &[u8],
     patience: Timeouts,
@@ -63,7 +62,7 @@ pub(super) fn read_world(
     Ok((world.restore(patience), chain))
 }
 
-/// A file of the first form with the hash that it lacks; nothing if it has one.
+/// Adds the missing hash to a file of the first form; `None` if it has one.
 pub(super) fn with_check(bytes: &[u8]) -> Result<Option<Vec<u8>>, String> {
     let file: WorldFile<'_> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     match file.check {

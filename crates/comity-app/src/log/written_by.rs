@@ -6,14 +6,14 @@ use rusqlite::{Connection, OptionalExtension};
 use super::proof::is_damage;
 use super::sqlite::SqliteLog;
 
-/// The form of records and worlds. It is raised with each change that an older Comity would misread; every older form is
+/// The form of records and worlds. Raise it with each change that an older Comity would misread; every older form is
 /// read for ever (`crates/comity/tests/old_logs`).
 pub const FORM: i64 = 3;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS written_by (
     only INTEGER PRIMARY KEY CHECK (only = 1), form INTEGER NOT NULL, version TEXT NOT NULL) STRICT";
 
-/// The newest form and the newest Comity that the log was written by.
+/// The newest form and the newest Comity that wrote to the log.
 struct WrittenBy {
     form: i64,
     version: String,
@@ -30,12 +30,12 @@ fn read(connection: &Connection) -> Result<Option<WrittenBy>, String> {
     row.optional().map_err(describe)
 }
 
-/// The newest form that a log was written in; none if that was before anybody wrote it down.
+/// The newest form that a log was written in; `None` if that was before this was recorded.
 pub(super) fn form(connection: &Connection) -> Result<Option<i64>, String> {
     Ok(read(connection)?.map(|by| by.form))
 }
 
-/// Whether sealed worlds of a log of this form may lack what this Comity writes into them: facts, and a hash of themselves.
+/// Whether sealed worlds of this form may lack what this Comity writes into them: facts, and a hash of themselves.
 pub(super) fn is_of_older_form(form: Option<i64>) -> bool {
     form.is_none_or(|form| form < FORM)
 }
@@ -48,10 +48,10 @@ pub(super) fn check(connection: &Connection) -> Result<(), String> {
     }
 }
 
-/// What is said of a record that cannot be read though nobody has changed it.
+/// The suffix for a record that cannot be read although nobody has changed it.
 pub(super) const AS_WRITTEN: &str = ", as it was written";
 
-/// Why a log cannot be read, if that is because a newer Comity wrote it, or another build of this one.
+/// Why a log cannot be read, if a newer Comity or another build of this one wrote it.
 pub(super) fn explain(connection: &Connection, problem: &str) -> Option<String> {
     let by = read(connection).ok().flatten()?;
     if is_newer(&by.version, env!("CARGO_PKG_VERSION")) {
@@ -63,7 +63,7 @@ pub(super) fn explain(connection: &Connection, problem: &str) -> Option<String> 
     problem.ends_with(AS_WRITTEN).then(|| format!("{} ({problem})", another()))
 }
 
-/// Takes over who wrote a log, for a copy of it.
+/// Copies who wrote a log.
 pub(super) fn copy(from: &Connection, to: &Connection) -> Result<(), String> {
     let known = match read(from) {
         // Nobody can tell any more; the records are kept all the same.
@@ -82,7 +82,7 @@ fn use_it(version: &str) -> String {
 }
 
 impl SqliteLog {
-    /// Writes down that this version of Comity writes from here on.
+    /// Records that this version of Comity writes from here on.
     pub fn sign(&self, version: &str) -> Result<(), String> {
         let connection = self.connection();
         let known = read(connection)?;

@@ -52,7 +52,7 @@ pub(super) fn start(
     Ok(AcpStart {
         servers: vec![server],
         session: run.session.as_deref().map(str::to_owned),
-        prompt: FirstPrompt::of(&world, &run.spec).whole(),
+        prompt: FirstPrompt::of(&world, &run.spec, mode_of(&world, agent)).whole(),
         resume_prompt: Some(GO_ON.to_owned()),
         modes: modes(mode_of(&world, agent)).iter().map(|mode| (*mode).to_owned()).collect(),
         model: model_of(&world, run),

@@ -80,8 +80,8 @@ fn claude(start: &ClientStart) -> Result<ClientCommand, String> {
     command.extend(words(&["--allowedTools", "mcp__comity"]));
     start.with_model(&mut command);
     let mode = match start.mode {
-        Mode::Plan => Some("plan"),
-        Mode::Ask => None,
+        // The guard keeps it from writing until its plan is approved; out of a mode of its own only its user would let it.
+        Mode::Plan | Mode::Ask => None,
         Mode::AcceptEdits => Some("acceptEdits"),
         Mode::Full => Some("bypassPermissions"),
     };
@@ -105,8 +105,7 @@ fn codex(start: &ClientStart) -> Result<ClientCommand, String> {
     command.extend(overrides.into_iter().flat_map(|setting| ["-c".to_owned(), setting]));
     start.with_model(&mut command);
     let (sandbox, asks) = match start.mode {
-        Mode::Plan => ("read-only", "on-request"),
-        Mode::Ask => ("", ""),
+        Mode::Plan | Mode::Ask => ("", ""),
         Mode::AcceptEdits => ("workspace-write", "on-request"),
         Mode::Full => ("danger-full-access", "never"),
     };
@@ -137,7 +136,6 @@ fn copilot(start: &ClientStart) -> Result<ClientCommand, String> {
     let mut command = words(&["copilot", "--allow-tool", "comity"]);
     start.with_model(&mut command);
     command.extend(match start.mode {
-        // The guard keeps it from writing until its plan is approved.
         Mode::Plan | Mode::Ask => Vec::new(),
         Mode::AcceptEdits => words(&["--allow-tool", "write"]),
         Mode::Full => words(&["--allow-all-tools"]),
@@ -164,8 +162,7 @@ fn gemini(start: &ClientStart) -> Result<ClientCommand, String> {
     let mut command = words(&["gemini"]);
     start.with_model(&mut command);
     let mode = match start.mode {
-        Mode::Plan => Some("plan"),
-        Mode::Ask => None,
+        Mode::Plan | Mode::Ask => None,
         Mode::AcceptEdits => Some("auto_edit"),
         Mode::Full => Some("yolo"),
     };
@@ -199,9 +196,6 @@ fn opencode(start: &ClientStart) -> Result<ClientCommand, String> {
     }
     let mut command = words(&["opencode"]);
     start.with_model(&mut command);
-    if start.mode == Mode::Plan {
-        command.extend(words(&["--agent", "plan"]));
-    }
     let session = start.session.as_deref();
     command.extend(session.into_iter().flat_map(|session| words(&["--session", session])));
     let prompt = start.prompt.first_with_role(session);

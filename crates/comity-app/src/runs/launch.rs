@@ -33,7 +33,10 @@ pub(super) fn program(
     directory: PathBuf,
 ) -> Result<Program, String> {
     let spec = &run.spec;
-    let prompt = FirstPrompt::of(&app.engine().world(), spec);
+    let prompt = {
+        let world = app.engine().world();
+        FirstPrompt::of(&world, spec, mode_of(&world, agent))
+    };
     let mut environment = inherited();
     environment.push(("COMITY_TOKEN".into(), token.reveal().into()));
     environment.push(("COMITY_HOME".into(), app.home().display().to_string()));
@@ -51,14 +54,15 @@ pub(super) fn program(
             started.command
         }
     };
-    let terminal = match spec.backend {
-        RunBackend::Process => {
-            environment.push(("TERM".into(), "xterm-256color".into()));
-            Some(TERMINAL)
-        }
-        RunBackend::Tmux | RunBackend::Acp => None,
-    };
-    Ok(Program { command, environment, directory, terminal, survives: spec.survives })
+    Ok(Program { command, environment, directory, terminal: None, survives: spec.survives })
+}
+
+/// Gives a program the terminal that it is shown in; a pane has one.
+pub(super) fn show_in(program: &mut Program, backend: RunBackend) {
+    if backend == RunBackend::Process {
+        program.environment.push(("TERM".into(), "xterm-256color".into()));
+        program.terminal = Some(TERMINAL);
+    }
 }
 
 /// Removes what was made for an agent.

@@ -1,9 +1,12 @@
 //! What an agent that Comity starts is told first: its role, and what it is asked to do.
 
 use comity_core::World;
+use comity_core::roles::Mode;
 use comity_core::runs::RunSpec;
 
 use crate::catalog::next_call;
+use crate::operations::mail::Next;
+use crate::operations::permissions::submit_plan_first;
 use crate::operations::tasks::{TaskGet, TaskStart};
 use crate::wording::Wording;
 
@@ -19,7 +22,7 @@ pub(super) struct FirstPrompt {
 }
 
 impl FirstPrompt {
-    pub(super) fn of(world: &World, spec: &RunSpec) -> FirstPrompt {
+    pub(super) fn of(world: &World, spec: &RunSpec, mode: Mode) -> FirstPrompt {
         let role =
             spec.role.as_deref().and_then(|role| world.roles.get(role)).map(|role| role.prompt.to_string());
         let task = spec.task.as_ref().map(|on| {
@@ -28,7 +31,15 @@ impl FirstPrompt {
             let text = format!("Your task is {}: read it with `{show}`, and begin with `{start}`.", on.task);
             Wording::Commands.spell(&text).into_owned()
         });
-        let work = joined([task, spec.prompt.as_deref().map(str::to_owned)]);
+        let plans = (mode == Mode::Plan).then(|| {
+            let next = next_call::<Next>([("wait", "90s".into())]);
+            let text = format!(
+                "You are in plan mode, and change nothing yet: {}; `{next}` tells what comes of it.",
+                submit_plan_first()
+            );
+            Wording::Commands.spell(&text).into_owned()
+        });
+        let work = joined([task, spec.prompt.as_deref().map(str::to_owned), plans]);
         FirstPrompt { role: role.filter(|role| !role.is_empty()), work }
     }
 

@@ -1,4 +1,4 @@
-//! Which calls of agents run, as their hooks tell: whoever writes without a lock is probably one of them.
+//! Which calls of agents run, as their hooks report: whoever writes without a lock is probably one of them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use comity_core::AgentId;
 
-/// Calls of one agent that are remembered; the oldest go first.
+/// Remembered calls of one agent; the oldest are dropped first.
 const CALLS_MAX: usize = 32;
-/// Directories of one agent that are remembered.
+/// Remembered directories of one agent.
 const PLACES_MAX: usize = 16;
-/// A call of which no end was heard is taken for ended after this long.
+/// A call whose end was not reported is taken for ended after this long.
 const CALL_MAX: Duration = Duration::from_secs(3_600);
-/// For how long at most a call without an end is a sign of life: its program may have died in the middle of it.
+/// How long such a call counts as a sign of life: its program may have died during it.
 const LIFE_MAX: Duration = Duration::from_secs(1_800);
-/// How long after its end a call is still taken for the author: a write is heard of a little after it happened.
+/// How long after its end a call can still be the author of a write, which is noticed a little late.
 const AFTER_END: Duration = Duration::from_millis(500);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum WriteReach {
-    /// Whatever it likes: it runs commands.
+    /// Anything: it runs commands.
     Anything,
     Files(Vec<PathBuf>),
 }
@@ -41,7 +41,7 @@ pub(super) enum AgentDir {
 #[derive(Debug, Default)]
 pub(super) struct Calls(Mutex<BTreeMap<AgentId, AgentCalls>>);
 
-/// What is heard of one agent.
+/// What was reported of one agent.
 #[derive(Debug, Default)]
 struct AgentCalls {
     running: VecDeque<RunningCall>,
@@ -59,7 +59,7 @@ struct RunningCall {
 }
 
 impl Calls {
-    /// An agent is about to make a call; nothing is kept of one that writes nothing but where it is made.
+    /// An agent is about to make a call; of one that writes nothing, only where it is made is kept.
     pub(super) fn began(&self, agent: AgentId, cwd: &Path, call: Option<WritingCall>) -> AgentDir {
         let mut all = self.all();
         let heard = all.entry(agent).or_default();
@@ -110,12 +110,12 @@ impl Calls {
         self.all().get(&agent).is_some_and(|heard| heard.has_said_goodbye)
     }
 
-    /// Whether the calls of an agent are heard of at all.
+    /// Whether an agent's calls are reported at all.
     pub(super) fn are_heard(&self, agent: AgentId) -> bool {
         self.all().contains_key(&agent)
     }
 
-    /// Whether a call of an agent runs, as far as that tells that it lives.
+    /// Whether a call of an agent runs, as far as that proves that it lives.
     pub(super) fn is_running(&self, agent: AgentId) -> bool {
         let now = Instant::now();
         self.all().get(&agent).is_some_and(|heard| heard.running.iter().any(|call| call.shows_life(now)))
@@ -126,7 +126,7 @@ impl Calls {
         self.all().get(&agent).map(|heard| heard.places.iter().cloned().collect()).unwrap_or_default()
     }
 
-    /// The agents that may be writing to a file of a worktree: those that work in it, or else any.
+    /// The agents that may be writing to a file of a worktree: those that work in it, otherwise any.
     pub(super) fn may_write(&self, root: &Path, file: &Path) -> Vec<AgentId> {
         let (all, now) = (self.all(), Instant::now());
         let mut may: Vec<(AgentId, bool)> = Vec::new();

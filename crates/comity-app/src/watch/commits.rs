@@ -1,4 +1,4 @@
-//! Commits that went past the guard: who moved the branch, and whose files are in it.
+//! Commits that bypassed the guard: who moved the branch, and whose files are in it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ const GIT_PATIENCE: Duration = Duration::from_secs(30);
 /// Files of one commit that are reported by name; the rest is counted.
 const REPORTED_MAX: usize = 20;
 
-/// The branches of all projects that are watched.
+/// The branches of all watched projects.
 #[derive(Debug)]
 pub(super) struct Commits {
     tips: HashMap<PathBuf, BranchHeads>,
     moves: HashMap<PathBuf, BranchMove>,
-    /// Moves to commits that could not be read: what was known then, by the tips that moved and why.
+    /// Moves to commits that could not be read: what was known then, by tip, and why.
     unread: HashMap<PathBuf, (BTreeMap<String, String>, BranchMove)>,
     /// What earlier servers have seen.
     kept: KeptTips,
@@ -35,12 +35,12 @@ pub(super) struct Commits {
     began_with: Fence,
 }
 
-/// What was known in the moment that a branch moved.
+/// What was known when a branch moved.
 #[derive(Clone, Debug, Default)]
 struct BranchMove {
     /// Agents below whose processes git ran.
     proven: BTreeSet<AgentId>,
-    /// Agents whose commands ran, as their hooks tell.
+    /// Agents whose commands ran, as their hooks report.
     candidates: BTreeSet<AgentId>,
     locks: Vec<LockThen>,
 }
@@ -59,7 +59,7 @@ impl Commits {
         Commits { tips, moves, unread, kept: KeptTips::below(app.home()), began_with }
     }
 
-    /// A project is watched from here on: reports what went past the guard while no server ran.
+    /// Begins to watch a project: reports what bypassed the guard while no server ran.
     pub(super) fn begin(
         &mut self,
         app: &Application,
@@ -81,7 +81,7 @@ impl Commits {
         self.keep(app, checkout, now, BTreeMap::new(), BranchMove::default())
     }
 
-    /// A branch moves at this moment.
+    /// A branch is moving.
     pub(super) fn moved(
         &mut self,
         app: &Application,
@@ -99,7 +99,7 @@ impl Commits {
         }
     }
 
-    /// The branches have been left alone for a moment: reports what went past the guard.
+    /// The branches have settled: reports what bypassed the guard.
     pub(super) fn settled(
         &mut self,
         app: &Application,
@@ -111,7 +111,7 @@ impl Commits {
             return Ok(RefsRead::Again);
         }
         let common_dir = checkout.common_dir();
-        // A merge that waited may have been taken.
+        // A waiting merge may have been taken.
         if app.open_merges().any_waits(tree.project) {
             app.waiting_merges(tree.project, common_dir);
         }
@@ -142,7 +142,7 @@ impl Commits {
         Ok(RefsRead::Done)
     }
 
-    /// Remembers where the branches are, but for those that could not be read; says so if there are some.
+    /// Remembers where the branches are, except those that could not be read, and warns about these.
     fn keep(
         &mut self,
         app: &Application,
@@ -174,7 +174,7 @@ fn new_commits(
     }
 }
 
-/// What keeps others from writing in a project just now.
+/// What keeps others from writing in a project right now.
 fn locks(app: &Application, project: ProjectId) -> impl Iterator<Item = LockThen> {
     let now = app.engine().now();
     let world = app.engine().world();
@@ -197,7 +197,7 @@ impl BranchMove {
         self
     }
 
-    /// Reports those that went past the guard.
+    /// Reports those that bypassed the guard.
     fn report<'a>(
         &self,
         app: &Application,
@@ -205,7 +205,7 @@ impl BranchMove {
         commits: impl DoubleEndedIterator<Item = &'a NewCommit>,
     ) {
         let is_heard = |agent| app.watch().calls.are_heard(agent);
-        // Git names the newest first.
+        // Git lists the newest first.
         for commit in commits.rev().filter(|commit| !app.watch().own.has_made(&commit.id)) {
             let paths = commit.paths.iter().map(|path| path.to_string_lossy().into()).collect();
             let judged =
@@ -217,7 +217,8 @@ impl BranchMove {
         }
     }
 
-    /// Whether somebody may have moved it. Of whom all calls are known it is known when a command of theirs runs.
+    /// Whether somebody may have moved it. If all of an agent's calls are reported, it is known when it runs a
+    /// command.
     fn may_be_by(&self, by: Principal, is_heard: impl Fn(AgentId) -> bool) -> bool {
         let who = self.who();
         by.agent().is_none_or(|by| who.is_empty() || who.contains(&by) || !is_heard(by))
@@ -228,8 +229,8 @@ impl BranchMove {
         if self.proven.is_empty() { &self.candidates } else { &self.proven }
     }
 
-    /// One report for each holder of something in the commit that is newer than its judgement, unless only the holder can
-    /// have made it.
+    /// One report for each holder of something in the commit that is newer than its judgement, unless only the holder
+    /// can have made it.
     fn reports(&self, tree: TreeProject, commit: &NewCommit, judged_up_to: Fence) -> Vec<UnguardedCommit> {
         let mut by_holder: BTreeMap<Principal, Vec<Box<str>>> = BTreeMap::new();
         let unjudged = || self.locks.iter().filter(|lock| lock.fence > judged_up_to);
@@ -243,7 +244,7 @@ impl BranchMove {
         let who = self.who();
         let is_news = |holder: Principal| match holder {
             Principal::Agent(agent) => !who.iter().eq([&agent]),
-            // A person whom nobody else can be.
+            // A person, whom nobody else can be.
             Principal::Human | Principal::Nobody | Principal::System => !who.is_empty(),
         };
         let news = by_holder.into_iter().filter(|(holder, _)| is_news(*holder));
@@ -264,7 +265,7 @@ impl BranchMove {
     }
 }
 
-/// The agents below whose processes git runs in a project just now. It ends a moment after the branch moved.
+/// The agents below whose processes git runs in a project right now. It exits a moment after the branch moved.
 fn committers(app: &Application, common_dir: &Path, roots: &[PathBuf]) -> BTreeSet<AgentId> {
     let is_here = |pid: u32| {
         let cwd = std::fs::read_link(format!("/proc/{pid}/cwd"));

@@ -1,4 +1,4 @@
-//! Watches the worktrees that agents work in, and reports what is written to them without a lock.
+//! Watches the worktrees that agents work in, and reports writes without a lock.
 
 mod calls;
 mod commits;
@@ -26,7 +26,7 @@ pub(crate) use calls::{WriteReach, WritingCall};
 use own::{Own, OwnMove};
 use unlocked_writes::UnlockedWrites;
 
-/// Called with what went wrong, in words; it must not block.
+/// Called with an error message; it must not block.
 pub type OnTrouble = Box<dyn Fn(&str) + Send>;
 
 /// What is watched, and what agents are known to be doing.
@@ -34,7 +34,7 @@ pub type OnTrouble = Box<dyn Fn(&str) + Send>;
 pub struct Watch {
     calls: Calls,
     own: Own,
-    /// Why commits of a project cannot be judged, by its common git directory.
+    /// Why a project's commits cannot be judged, by its common git directory.
     blind: Mutex<BTreeMap<PathBuf, String>>,
     now: Mutex<Now>,
     watcher: OnceLock<Arc<Watcher>>,
@@ -42,10 +42,10 @@ pub struct Watch {
 
 #[derive(Debug, Default)]
 enum Now {
-    /// Nobody has asked for it.
+    /// Not enabled.
     #[default]
     Off,
-    /// It cannot be done here.
+    /// Not possible here.
     Unavailable(String),
     On(WatchState),
 }
@@ -61,7 +61,7 @@ pub struct WatchView {
     pub problems: Vec<String>,
 }
 
-/// Starts to watch, if it is set so; the server goes on without it if that cannot be done.
+/// Starts to watch, if enabled; the server goes on without it if that is not possible.
 pub fn run(app: &Application, on_trouble: OnTrouble) {
     if !app.config().guard.watch.unwrap_or(true) {
         return;
@@ -92,7 +92,6 @@ impl fmt::Display for WatchView {
 }
 
 impl Watch {
-    /// How watching goes, for people.
     pub fn view(&self) -> WatchView {
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         let (state, seen, mut problems) = match &*now {
@@ -121,7 +120,7 @@ impl Watch {
         self.calls.places(agent)
     }
 
-    /// Whether a call of an agent runs that is a sign of its life.
+    /// Whether a call of an agent runs that proves that it lives.
     pub(crate) fn has_call_of(&self, agent: AgentId) -> bool {
         self.calls.is_running(agent)
     }
@@ -134,7 +133,7 @@ impl Watch {
         self.calls.all_ended(agent);
     }
 
-    /// Comity moves branches itself, until what comes back is dropped.
+    /// Marks that Comity itself moves branches, until the result is dropped.
     pub(crate) fn moving(&self) -> OwnMove<'_> {
         self.own.moving()
     }
@@ -144,17 +143,17 @@ impl Watch {
         self.own.made(commit);
     }
 
-    /// The guard has let a commit of these files pass, by the locks up to the newest.
+    /// The guard has let a commit of these files pass, considering locks up to the newest.
     pub(crate) fn judged(&self, project: ProjectId, by: Principal, paths: &[String], newest: Fence) {
         self.own.judged(project, by, paths, newest);
     }
 
-    /// The program of an agent said that it is about to end: its end is no crash.
+    /// An agent's program said that it is about to end: its end is no crash.
     pub fn said_goodbye(&self, agent: AgentId) {
         self.calls.set_goodbye(agent, true);
     }
 
-    /// The program of an agent goes on.
+    /// The program of an agent goes on after all.
     pub fn goes_on(&self, agent: AgentId) {
         self.calls.set_goodbye(agent, false);
     }
@@ -168,7 +167,7 @@ impl Watch {
         self.calls.forget_agents_but(live);
     }
 
-    /// Whether the commits of a project can be judged; says whether that is news.
+    /// Sets whether a project's commits can be judged; returns whether that is new.
     fn set_blind(&self, common_dir: &Path, problem: Option<&str>) -> bool {
         let mut blind = self.blind.lock().unwrap_or_else(PoisonError::into_inner);
         match problem {

@@ -1,4 +1,4 @@
-//! What is known of a write in the moment that it is seen, and whether it is news.
+//! What is known when a write is seen, and whether it is worth reporting.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ pub(super) enum Owned {
     Free,
     /// Somebody reads it, and nobody may write.
     Shared(Principal),
-    /// Somebody may write to it, and nobody else.
+    /// Only this one may write it.
     Exclusive(Principal),
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Observation {
     pub(super) candidates: BTreeSet<AgentId>,
 }
 
-/// A write that somebody has to know of.
+/// A write that has to be reported.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct WriteSuspects {
     pub(super) holder: Option<Principal>,
@@ -29,7 +29,7 @@ pub(super) struct WriteSuspects {
 }
 
 impl Owned {
-    /// Whose a file is at this moment.
+    /// Whose a file is right now.
     pub(super) fn at(world: &World, project: ProjectId, file: &PathPattern, now: Timestamp) -> Owned {
         let locks = world.locks.overlapping(project, file);
         let owned =
@@ -42,19 +42,19 @@ impl Owned {
 }
 
 impl Observation {
-    /// Takes a further look of the same burst in: what was unlocked once was written to without a lock.
+    /// Adds another observation from the same burst: if it was unlocked once, it was written without a lock.
     pub(super) fn and(&mut self, other: Observation) {
         self.owned = self.owned.min(other.owned);
         self.candidates.extend(other.candidates);
     }
 
-    /// Whether this is news. `is_heard` says of whom all calls are known.
+    /// Whether this is worth reporting. `is_heard` says whose calls are all known.
     pub(super) fn suspects(&self, is_heard: impl Fn(AgentId) -> bool) -> Option<WriteSuspects> {
         let candidates: Vec<AgentId> = self.candidates.iter().copied().collect();
         match self.owned {
             Owned::Free => Some(WriteSuspects { holder: None, candidates }),
             Owned::Shared(holder) => Some(WriteSuspects { holder: Some(holder), candidates }),
-            // It is the holder's own write, unless the holder is known to do nothing and one other is at work.
+            // It is the holder's own write, unless the holder is known to do nothing and one other is working.
             Owned::Exclusive(holder) => {
                 let is_idle = holder.agent().is_some_and(is_heard);
                 let by_other = matches!(candidates[..], [other] if Principal::Agent(other) != holder);

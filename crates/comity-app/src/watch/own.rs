@@ -1,4 +1,4 @@
-//! Commits that went through Comity: those that it made itself, and those that the guard of git has judged.
+//! Commits that went through Comity: its own, and those that the guard of git has judged.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use comity_core::{Fence, Principal, ProjectId};
 
-/// Commits and judgements that are remembered.
+/// Remembered commits and judgements.
 const REMEMBERED_MAX: usize = 1_024;
-/// How long after it was judged a commit may take to be made: an editor asks for its message.
+/// How long after its judgement a commit may be made: an editor may be open for its message.
 const JUDGED_FOR: Duration = Duration::from_secs(600);
 
-/// What is known of commits that went through Comity.
+/// The known commits that went through Comity.
 #[derive(Debug, Default)]
 pub(super) struct Own {
     running: AtomicUsize,
@@ -27,12 +27,12 @@ pub(super) struct JudgedPaths {
     paths: BTreeSet<Box<str>>,
     /// Who was about to make it.
     pub(super) by: Principal,
-    /// The newest lock that it was judged by.
+    /// The newest lock that was considered.
     pub(super) newest: Fence,
     at: Instant,
 }
 
-/// Comity moves branches itself as long as this is there.
+/// Comity itself moves branches while this exists.
 #[derive(Debug)]
 pub(crate) struct OwnMove<'a>(&'a Own);
 
@@ -60,11 +60,11 @@ impl Own {
         lock(&self.made).iter().any(|made| **made == *commit)
     }
 
-    /// The guard has let a commit of these pass. Who is asked twice makes one commit: before its command, and by git.
+    /// The guard has let a commit of these pass. One commit may be judged twice: before its command, and by git.
     pub(super) fn judged(&self, project: ProjectId, by: Principal, paths: &[String], newest: Fence) {
         let paths: BTreeSet<Box<str>> = paths.iter().map(|path| path.as_str().into()).collect();
         let mut all = lock(&self.judged);
-        // Whoever is nobody has one at a time, and crowds out no others'.
+        // Nobody has one at a time, and displaces no others'.
         let is_of_nobody = by == Principal::Nobody;
         all.retain(|judged| {
             judged.project != project || judged.by != by || (judged.paths != paths && !is_of_nobody)
@@ -72,7 +72,7 @@ impl Own {
         push(&mut all, JudgedPaths { project, paths, by, newest, at: Instant::now() });
     }
 
-    /// What the guard has let pass, if it was a commit of these by one who may have made it. One judgement is for one commit.
+    /// The judgement for a commit of these by somebody who may have made it. One judgement is for one commit.
     pub(super) fn take_judgement(
         &self,
         project: ProjectId,

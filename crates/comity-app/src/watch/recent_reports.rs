@@ -1,4 +1,4 @@
-//! What was reported lately: a file that is written to on and on is reported once.
+//! Recent reports: a file that is written continuously is reported once.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,16 +7,16 @@ use comity_core::ProjectId;
 
 use super::observation::WriteSuspects;
 
-/// The same is reported again after it was left alone for this long.
+/// The same is reported again after this long without a write.
 const QUIET: Duration = Duration::from_secs(10);
-/// Reports that are remembered; with more, all are forgotten, and perhaps reported once more.
+/// Remembered reports; beyond that all are forgotten, and perhaps repeated.
 const TOLD_MAX: usize = 4_096;
 
 #[derive(Debug, Default)]
 pub(super) struct RecentReports(HashMap<(ProjectId, Box<str>), (WriteSuspects, Instant)>);
 
 impl RecentReports {
-    /// Whether just this was reported a moment ago; asking keeps it remembered.
+    /// Whether just this was reported recently; asking keeps it remembered.
     pub(super) fn has(
         &mut self,
         project: ProjectId,

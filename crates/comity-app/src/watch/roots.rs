@@ -8,34 +8,31 @@ use comity_core::{AgentId, CaseRule, Principal, ProjectId};
 use crate::application::Application;
 use crate::worktree_drivers;
 
-/// What a worktree belongs to.
+/// The project of a worktree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TreeProject {
     pub(super) project: ProjectId,
     pub(super) case: CaseRule,
 }
 
-/// The worktrees that are watched.
+/// The watched worktrees.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
-    /// The projects, by their common git directory, that each live agent has been seen in.
+    /// For each live agent, the projects that it was seen in, by common git directory.
     seen_in: BTreeMap<AgentId, BTreeSet<PathBuf>>,
     trees: BTreeMap<PathBuf, TreeProject>,
 }
 
 impl Roots {
-    /// What a watched worktree belongs to.
     pub(super) fn project_of(&self, root: &Path) -> Option<TreeProject> {
         self.trees.get(root).copied()
     }
 
-    /// The worktrees of a project.
     pub(super) fn of(&self, project: ProjectId) -> Vec<PathBuf> {
         let of = self.trees.iter().filter(|(_, tree)| tree.project == project);
         of.map(|(root, _)| root.clone()).collect()
     }
 
-    /// The project of a common git directory.
     pub(super) fn project(&self, common_dir: &Path) -> Option<ProjectId> {
         let is_it = |root: &PathBuf| {
             let checkout = comity_git::Checkout::at(root).ok().flatten();
@@ -58,7 +55,7 @@ impl Roots {
         self.trees.keys().cloned().collect()
     }
 
-    /// Where agents are: where they said they are, where they made calls, and what they have locked.
+    /// Finds agents: where they said they are, where they made calls, and what they have locked.
     fn look_for_agents(&mut self, app: &Application) {
         let mut dirs: BTreeMap<AgentId, Vec<PathBuf>> = BTreeMap::new();
         {
@@ -85,7 +82,7 @@ impl Roots {
     }
 }
 
-/// The worktrees of a project that somebody may work in: not those that are being made, ready, or in the trash.
+/// The worktrees of a project that somebody may work in: not those being made, in the pool, or in the trash.
 fn worktrees(app: &Application, common_dir: &Path) -> Vec<PathBuf> {
     let ours = worktree_drivers::home(app.config(), common_dir);
     let ours = ours.canonicalize().unwrap_or(ours);

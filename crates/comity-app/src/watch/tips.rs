@@ -1,4 +1,4 @@
-//! Where the branches of watched projects were when they were last looked at: kept, so that the next server sees what was
+//! Where the branches of watched projects were at the last look: kept, so that the next server sees what was
 //! committed while none ran.
 
 use std::collections::BTreeSet;
@@ -14,19 +14,19 @@ use crate::application::Application;
 use crate::held_dir::HeldDir;
 use crate::page_size::PageSize;
 
-/// The directory in the state directory.
+/// In the state directory.
 const DIR: &str = "tips";
 /// Records of the log that are read at a time.
 const PAGE: PageSize = PageSize { records: 1_000, bytes: 4 * 1024 * 1024 };
 
-/// The kept branches of all projects: a file for each, named by its common git directory.
+/// The kept branches of all projects: one file each, named by the common git directory.
 #[derive(Debug)]
 pub(super) struct KeptTips {
-    /// Without it nothing is kept.
+    /// Nothing is kept if `None`.
     dir: Option<HeldDir>,
 }
 
-/// The branches of a project, as an earlier server has left them.
+/// A project's branches, as an earlier server left them.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LeftTips {
@@ -46,7 +46,7 @@ impl KeptTips {
         serde_json::from_slice(&kept).ok()
     }
 
-    /// Keeps the branches as they are. If that cannot be written, the worst that follows is a missing report.
+    /// Keeps the branches as they are. If that fails, at worst a report will be missing.
     pub(super) fn keep(&self, app: &Application, common_dir: &Path, tips: &BranchHeads) {
         let Some(dir) = &self.dir else { return };
         let now = LeftTips { head: app.engine().world().head, tips: tips.clone() };

@@ -1,4 +1,4 @@
-//! Sees what the watcher sees: remembers who could have written in that moment, and reports what is news.
+//! Observes writes: remembers who could have written at that moment, and reports what is new.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::planted_panic::panic_at;
 const GIT_PATIENCE: Duration = Duration::from_secs(30);
 /// Files of one burst that are reported by name; the rest is counted.
 const REPORTED_MAX: usize = 20;
-/// An observation of what never settled is forgotten after this long.
+/// An observation that never settled is forgotten after this long.
 const OBSERVATION_MAX: Duration = Duration::from_secs(60);
 
 /// The observer of all worktrees.
@@ -50,9 +50,9 @@ impl UnlockedWrites {
         }
     }
 
-    /// Who has a file, and who may be writing to it, at this moment.
+    /// Who has a file, and who may be writing it, right now.
     fn look(&self, tree: TreeProject, root: &Path, path: &Path) -> Option<Observation> {
-        // What no pattern can spell is in no lock, and could not be put into one.
+        // What no pattern can spell is in no lock, and could not be locked.
         let file = PathPattern::file(path.to_str()?, tree.case).ok()?;
         let mut candidates = self.app.watch().calls.may_write(root, &root.join(path));
         let now = self.app.engine().now();
@@ -66,7 +66,7 @@ impl UnlockedWrites {
         observation.suspects(|agent| self.app.watch().calls.are_heard(agent))
     }
 
-    /// What has to be known of a path that differs from what git has.
+    /// The report about a path that differs from what git has, if it needs one.
     fn suspects_of(
         &self,
         suspected: &BTreeMap<PathBuf, WriteSuspects>,
@@ -157,7 +157,7 @@ impl Observer for UnlockedWrites {
         let mut news: BTreeMap<WriteSuspects, Vec<PathBuf>> = BTreeMap::new();
         let changed = changed.into_iter().filter(|one| one.is_tracked || !is_editors_own(&one.path));
         let mut changed: BTreeSet<PathBuf> = changed.map(|one| one.path).collect();
-        // Also if git ignores them: the next agent is started by what they say.
+        // Even if git ignores them: they decide how the next agent is started.
         changed.extend(asked.iter().flat_map(|path| program_settings_at(root, path)));
         for path in changed {
             if let Some(suspects) = self.suspects_of(&suspected, (tree, root), &path) {
@@ -204,7 +204,7 @@ fn canonical(path: &Path, tree: TreeProject) -> String {
     PathPattern::file(&text, tree.case).map_or_else(|_| text.into_owned(), |file| file.readable())
 }
 
-/// Whether a file is one that editors keep beside the one that they edit.
+/// Whether it is a temporary file of an editor.
 fn is_editors_own(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
     let is_swap =

@@ -1,4 +1,4 @@
-//! When the watcher asks again what is to be watched.
+//! When the watcher checks again what to watch.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ pub(super) fn wake_by(engine: &Engine, watcher: &Arc<Watcher>) {
     let places = Mutex::new(KnownPlaces { read_to: engine.feed().head(), ..KnownPlaces::default() });
     engine.feed().wake(Arc::new(move |_| {
         let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
-        // Each look, so that what one finds is not news to the other.
+        // Both are evaluated, so that what one finds is not news to the other.
         let (is_locked, is_changed) =
             (places.locks_elsewhere(engine_seen.feed()), places.have_changed(&engine_seen.world()));
         if is_locked || is_changed {
@@ -27,7 +27,7 @@ pub(super) fn wake_by(engine: &Engine, watcher: &Arc<Watcher>) {
     }));
 }
 
-/// Where agents work, as far as the watcher knows. A lock that an agent takes and gives up all the time is no news.
+/// Where agents work, as far as the watcher knows. A lock that is taken and given up all the time is no news.
 #[derive(Debug, Default)]
 struct KnownPlaces {
     agents: usize,

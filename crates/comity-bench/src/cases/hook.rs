@@ -41,8 +41,8 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
         command.env("COMITY_TOKEN", &agent.token);
         command
     };
-    let mut empty = Spawn { command: command(&empty), stdin: payload.clone() };
-    let mut hook = Spawn { command: command(&hook), stdin: payload.clone() };
+    let mut empty = HookProcess { command: command(&empty), stdin: payload.clone() };
+    let mut hook = HookProcess { command: command(&hook), stdin: payload.clone() };
     hook.command.arg("claude");
 
     let spawns = bench.scaled(SPAWNS).div_ceil(bench.options.rounds);
@@ -68,7 +68,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
         goal: Some(Goal::AtLeast(goal)),
     };
     let url = server.url()?;
-    let mut curl = Spawn { command: command(Path::new("bash")), stdin: payload.clone() }; // shell: it is what is measured
+    let mut curl = HookProcess { command: command(Path::new("bash")), stdin: payload.clone() }; // shell: it is what is measured
     let line = format!("curl --silent --output /dev/null --data-binary @- {url}/api/guard");
     curl.command.args(["-c", &line]); // shell: it is what is measured
     match curl.once() {
@@ -81,7 +81,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
         bench.report.skipped("than a hook in node", "ask with --with node");
         return Ok(());
     }
-    let mut node = Spawn { command: command(Path::new("node")), stdin: payload };
+    let mut node = HookProcess { command: command(Path::new("node")), stdin: payload };
     node.command.args(["-e", NODE]).arg(server.home().socket());
     bench.compare(than("than a hook in node", 150.0), || {
         in_turns(slow, 1, || timed(|| node.once()), || timed(|| hook.once()))
@@ -111,12 +111,12 @@ pub(super) fn beside(bench: &Bench, name: &str) -> Option<PathBuf> {
 }
 
 /// A program that is started with a file as its input.
-struct Spawn {
+struct HookProcess {
     command: Command,
     stdin: PathBuf,
 }
 
-impl Spawn {
+impl HookProcess {
     fn start(&mut self) -> Result<std::process::Child, String> {
         let stdin = File::open(&self.stdin).map_err(|error| error.to_string())?;
         self.command.stdin(Stdio::from(stdin)).spawn().map_err(|error| error.to_string())

@@ -55,7 +55,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 fn runner(stage: &BenchEnv, name: &str) -> Result<Runner, String> {
     let guardian: Vec<OsString> = vec![stage.program().into(), "guardian".into()];
     let directory = stage.dir().join(name);
-    let options = RunnerOptions { directory, guardian, tmux: None, survivors: Vec::new() };
+    let options = RunnerOptions { directory, guardian, survivors: Vec::new() };
     Runner::start(options, Box::new(|_| {})).map_err(|error| error.to_string())
 }
 
@@ -79,6 +79,10 @@ fn plain(bench: &mut Bench) -> Result<(), String> {
         count += 1;
         let key = format!("run{count}");
         let launch = Launch { key: key.clone(), program: program("printf x"), place: LaunchPlace::Process };
+        // As it is wherever two programs do not start within some milliseconds.
+        if count > 1 {
+            until("a guardian waits", || runner.has_spare())?;
+        }
         timed(|| {
             runner.launch(vec![launch]).map_err(|error| error.to_string())?;
             let output = runner.wait_for_output(&key, 0, PATIENCE).map_err(|error| error.to_string())?;
@@ -134,33 +138,11 @@ fn panes(bench: &mut Bench) -> Result<(), String> {
     };
     let bare = || {
         let mut command = Command::new(&tmux);
-        command.args([
-            "-L",
-            &socket,
-            "new-session",
-            "-d",
-            "-s",
-            "bench",
-            "-x",
-            "220",
-            "-y",
-            "60",
-            "sleep",
-            "1000",
-        ]);
+        command.args(["-L", &socket, "-f", "/dev/null"]);
+        command.args(["new-session", "-d", "-s", "bench", "-x", "220", "-y", "60", "sleep", "1000"]);
         for _ in 1..PANES {
-            command.args([
-                ";",
-                "split-window",
-                "-d",
-                "-t",
-                "bench",
-                "sleep",
-                "1000",
-                ";",
-                "select-layout",
-                "tiled",
-            ]);
+            command.args([";", "split-window", "-d", "-t", "=bench:", "sleep", "1000"]);
+            command.args([";", "select-layout", "-t", "=bench:", "tiled"]);
         }
         let taken = timed(|| match command.stderr(Stdio::null()).status() {
             Ok(status) if status.success() => Ok(()),

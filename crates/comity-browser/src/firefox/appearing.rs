@@ -1,4 +1,4 @@
-//! Waits until Firefox has made a file in its profile.
+//! Waits until Firefox has created a file in its profile.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::process::FirefoxProcess;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 
-/// Waits until one of these is there, or the process has ended.
+/// Waits until one of these exists, or the process has ended.
 pub(crate) fn wait(
     profile: &Path,
     names: &[&str],
@@ -48,7 +48,6 @@ mod linux {
     use crate::deadline::Deadline;
     use crate::firefox::process::FirefoxProcess;
 
-    /// Bytes of news that are read at a time.
     const BUFFER_BYTES: usize = 4096;
 
     /// Wakes when a file of the profile is written, and when the process ends.
@@ -74,7 +73,7 @@ mod linux {
             let _woken = poll(&mut both, limit.as_ref());
             let mut buffer = [MaybeUninit::uninit(); BUFFER_BYTES];
             let mut news = Reader::new(&self.files, &mut buffer);
-            // What was written is looked at by the caller; here it is only taken off the queue.
+            // The caller looks at the files; here events are only removed from the queue.
             while news.next().is_ok() {}
         }
     }
@@ -89,7 +88,7 @@ mod other {
     use crate::deadline::Deadline;
     use crate::firefox::process::FirefoxProcess;
 
-    /// How often is looked, where the kernel does not tell.
+    /// How often to look, where the kernel does not tell.
     const STEP: Duration = Duration::from_millis(50);
 
     pub(super) struct DirWatch;

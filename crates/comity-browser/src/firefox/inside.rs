@@ -1,4 +1,4 @@
-//! Puts our script into Firefox: over its own debugger, whose socket is private and gone as soon as this is done.
+//! Loads our script into Firefox over its own debugger, whose socket is private and closed as soon as this is done.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -13,22 +13,21 @@ use crate::error::{BrowserError, Result};
 
 /// The socket of Firefox's debugger.
 pub(crate) const DEBUGGER: &str = "comity-debugger";
-/// The socket on which Firefox is driven.
+/// The socket over which Firefox is driven.
 pub(crate) const DRIVER: &str = "comity-driver";
-/// Where the script writes down that it cannot do its work.
+/// Where the script records that it cannot do its work.
 const FAILED: &str = "comity-failed";
 /// What runs inside Firefox.
 const SCRIPT: &str = include_str!("inside.js");
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
-/// Digits of a message's length.
 const LENGTH_DIGITS_MAX: usize = 9;
 
-/// Forgets the sockets of a Firefox that is gone.
+/// Removes the sockets of a Firefox that is gone.
 pub(crate) fn forget(profile: &Path) {
     [DEBUGGER, DRIVER, FAILED].iter().for_each(|name| private_socket::remove(profile, name));
 }
 
-/// Runs the script in a Firefox that has just been started, and waits until it can be driven.
+/// Runs the script in a newly started Firefox, and waits until it can be driven.
 pub(crate) fn begin(profile: &Path, process: &FirefoxProcess, deadline: &Deadline) -> Result<()> {
     appearing::wait(profile, &[DEBUGGER], process, deadline)?;
     let run = run(profile, deadline);
@@ -61,7 +60,7 @@ fn run(profile: &Path, deadline: &Deadline) -> io::Result<Result<()>> {
     let names = [("SOCKET", DRIVER), ("FAILED", FAILED)].map(|(name, file)| {
         format!("const {name} = {};", json!(private_socket::named_by_firefox(profile, file)))
     });
-    // A sandbox of its own: the window that the debugger looks at may be closed some day.
+    // A sandbox of its own: the window that the debugger sees may be closed some day.
     let text = format!(
         "{{ const inside = new Cu.Sandbox(Services.scriptSecurityManager.getSystemPrincipal(), {{ \
          freshCompartment: true, sandboxName: 'comity', wantGlobalProperties: ['ChromeUtils', 'IOUtils'] }}); \
@@ -78,7 +77,7 @@ fn run(profile: &Path, deadline: &Deadline) -> io::Result<Result<()>> {
     }
 }
 
-/// Asks an actor and waits for its answer; what others tell meanwhile is of no interest.
+/// Asks an actor and waits for its answer, ignoring other messages.
 fn ask(connection: &mut (impl Read + Write), message: &Value) -> io::Result<Value> {
     let text = message.to_string();
     connection.write_all(format!("{}:{text}", text.len()).as_bytes())?;

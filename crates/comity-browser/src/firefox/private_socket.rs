@@ -1,4 +1,4 @@
-//! Unix sockets in the profile: whoever cannot enter that directory cannot reach them.
+//! Unix sockets in the profile: only those who can enter the directory can reach them.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use crate::deadline::Deadline;
 
-/// Bytes of a socket's path that every system takes.
+/// Bytes of a socket's path that every system accepts.
 const PATH_BYTES_MAX: usize = 100;
-/// How long to wait between two tries: a socket is there a moment before somebody listens on it.
+/// How long to wait between two tries: a socket exists a moment before somebody listens on it.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// What Firefox calls a socket in its profile. It runs there, so however long that path is, this one is short.
+/// Firefox's path of a socket in its profile. That is relative, so it is short however long the profile's path is.
 pub(crate) fn named_by_firefox(profile: &Path, name: &str) -> PathBuf {
     match cfg!(target_os = "linux") {
         true => Path::new("/proc/self/cwd").join(name),
@@ -32,7 +32,7 @@ pub(crate) fn connect(profile: &Path, name: &str, deadline: &Deadline) -> io::Re
     }
 }
 
-/// Removes a socket from the profile, or what a Firefox that is gone has left of one.
+/// Removes a socket from the profile, or the remains of one.
 pub(crate) fn remove(profile: &Path, name: &str) {
     let _was_none = std::fs::remove_file(profile.join(name));
 }

@@ -1,37 +1,36 @@
-//! One process, known by its number and the moment of its start, so that a reused number is never taken for it.
+//! A process, identified by pid and start time, so that a reused pid is never taken for it.
 
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
-/// A process that is or was.
+/// A process that is running or has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct FirefoxProcess {
     pub pid: u32,
-    /// When it was started, on the kernel's own scale.
+    /// When it was started, in the kernel's unit.
     pub start: u64,
 }
 
 impl FirefoxProcess {
-    /// The process with this number, if it runs.
+    /// The process with this pid, if it runs.
     pub fn identify(pid: u32) -> Option<FirefoxProcess> {
         Some(FirefoxProcess { pid, start: start_of(pid)? })
     }
 
-    /// Whether this very process still runs.
     pub fn is_alive(&self) -> bool {
         FirefoxProcess::identify(self.pid) == Some(*self)
     }
 
-    /// Sends a signal to this very process, and to no other.
+    /// Never signals another process with the same pid.
     pub(crate) fn signal(&self, signal: Signal) {
         if let Some(pid) = self.number().filter(|_| self.is_alive()) {
             let _already_gone = kill_process(pid, signal);
         }
     }
 
-    /// Waits until the process has ended; tells whether it has.
+    /// Waits until the process has ended; returns whether it has.
     #[cfg(target_os = "linux")]
     pub(crate) fn wait(&self, limit: Duration) -> bool {
         use rustix::event::{PollFd, PollFlags, poll};
@@ -48,10 +47,10 @@ impl FirefoxProcess {
         !self.is_alive()
     }
 
-    /// Waits until the process has ended; tells whether it has.
+    /// Waits until the process has ended; returns whether it has.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn wait(&self, limit: Duration) -> bool {
-        /// How often is looked, where the kernel does not tell.
+        /// How often to look, where the kernel does not tell.
         const STEP: Duration = Duration::from_millis(50);
         let until = std::time::Instant::now() + limit;
         while self.is_alive() && std::time::Instant::now() < until {
@@ -65,11 +64,11 @@ impl FirefoxProcess {
     }
 }
 
-/// When a process that runs was started; a dead one that nobody has asked after counts as gone.
+/// When a running process was started; a zombie counts as gone.
 #[cfg(target_os = "linux")]
 fn start_of(pid: u32) -> Option<u64> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, so the fields are counted from its closing parenthesis.
+    // The name may contain anything, so the fields are counted from its closing parenthesis.
     let after_name = stat.iter().rposition(|byte| *byte == b')')?;
     let mut fields = std::str::from_utf8(stat.get(after_name + 2..)?).ok()?.split(' ');
     let state = fields.next()?;

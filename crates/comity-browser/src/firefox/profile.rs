@@ -7,24 +7,24 @@ use std::path::Path;
 use super::process::FirefoxProcess;
 use crate::error::{BrowserError, Result};
 
-/// Where the running Firefox is written down.
+/// Where the running Firefox is recorded.
 const RECORD: &str = "comity-firefox.json";
-/// Where downloads are until they are somebody's.
+/// Where downloads stay until somebody takes them.
 const DOWNLOADS: &str = "comity-downloads";
-/// Where Firefox reads settings at its start.
+/// Where Firefox reads settings when it starts.
 const SETTINGS: &str = "user.js";
 
-/// What is set, as Firefox spells it.
+/// As Firefox spells them.
 const PREFERENCES: &[(&str, &str)] = &[
-    // Tabs in the background work as fast as the one in front.
+    // Tabs in the background run as fast as the one in front.
     ("dom.min_background_timeout_value", "4"),
     ("dom.min_background_timeout_value_without_budget_throttling", "4"),
     ("dom.timeout.enable_budget_timer_throttling", "false"),
     ("dom.ipc.processPriorityManager.backgroundUsesEcoQoS", "false"),
     ("browser.tabs.unloadOnLowMemory", "false"),
-    // Going back loads the page again: one that is taken out of a cache comes without a word to us.
+    // Going back loads the page again: one from a cache would come without any event.
     ("browser.sessionhistory.max_total_viewers", "0"),
-    // Nothing is shown that nobody asked for.
+    // Shows nothing that nobody asked for.
     ("browser.startup.page", "0"),
     ("browser.startup.homepage", "\"about:blank\""),
     ("browser.startup.homepage_override.mstone", "\"ignore\""),
@@ -39,12 +39,12 @@ const PREFERENCES: &[(&str, &str)] = &[
     ("startup.homepage_welcome_url.additional", "\"\""),
     ("toolkit.cosmeticAnimations.enabled", "false"),
     ("trailhead.firstrun.didSeeAboutWelcome", "true"),
-    // Printing asks a person, in a dialog that the page waits for and that nobody here sees.
+    // Printing opens a dialog that the page waits for and nobody sees.
     ("dom.disable_window_print", "true"),
     ("print.enabled", "false"),
     ("privacy.userContext.enabled", "true"),
     ("privacy.userContext.ui.enabled", "true"),
-    // Nothing is sent to anybody, and nothing is fetched but the pages.
+    // Sends nothing to anybody, and fetches nothing but the pages.
     ("app.normandy.enabled", "false"),
     ("app.update.auto", "false"),
     ("app.update.disabledForTesting", "true"),
@@ -95,7 +95,7 @@ const PREFERENCES: &[(&str, &str)] = &[
     ("toolkit.telemetry.enabled", "false"),
     ("toolkit.telemetry.server", "\"\""),
     ("toolkit.telemetry.unified", "false"),
-    // Downloads go where we say, and ask nobody.
+    // Downloads go where we say, without a question.
     ("browser.download.alwaysOpenPanel", "false"),
     ("browser.download.always_ask_before_handling_new_types", "false"),
     ("browser.download.folderList", "2"),
@@ -103,25 +103,25 @@ const PREFERENCES: &[(&str, &str)] = &[
     ("browser.download.manager.addToRecentDocs", "false"),
     ("browser.download.start_downloads_in_tmp_dir", "false"),
     ("browser.download.useDownloadDir", "true"),
-    // Our script is put into Firefox over its debugger, which listens on a private socket.
+    // Our script is loaded over the debugger, which listens on a private socket.
     ("devtools.chrome.enabled", "true"),
     ("devtools.debugger.prompt-connection", "false"),
     ("devtools.debugger.remote-enabled", "true"),
 ];
 
-/// Makes the profile, readable by nobody else, and writes its settings.
+/// Creates the profile, private, and writes its settings.
 pub(crate) fn prepare(profile: &Path) -> Result<()> {
     let failed = |error: std::io::Error| {
         BrowserError::not_started(format!("the profile {} can't be used: {error}", profile.display()))
     };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(profile).map_err(failed)?;
-    // Whoever owns it can enter it, and everything that Firefox is driven by is in there.
+    // Whoever owns it can enter it, and Firefox is driven by what is in there.
     let owner = std::fs::metadata(profile).map_err(failed)?.uid();
     if owner != rustix::process::geteuid().as_raw() {
         return Err(failed(std::io::Error::other("it belongs to somebody else")));
     }
     std::fs::set_permissions(profile, PermissionsExt::from_mode(0o700)).map_err(failed)?;
-    // What an earlier Firefox has left there is nobody's any more.
+    // What an earlier Firefox left there is nobody's any more.
     let downloads = profile.join(DOWNLOADS);
     let _was_none = std::fs::remove_dir_all(&downloads);
     std::fs::DirBuilder::new().mode(0o700).create(&downloads).map_err(failed)?;
@@ -139,18 +139,17 @@ pub(crate) fn recorded(profile: &Path) -> Option<FirefoxProcess> {
     process.is_alive().then_some(process)
 }
 
-/// Writes down which Firefox runs with this profile.
+/// Records which Firefox runs with this profile.
 pub(crate) fn record(profile: &Path, process: &FirefoxProcess) -> Result<()> {
     let failed = |error: std::io::Error| {
         BrowserError::not_started(format!("it can't be written down in {}: {error}", profile.display()))
     };
     let text = serde_json::to_string(process).map_err(|error| failed(error.into()))?;
-    // Under another name first: a half-written record would be a Firefox that nobody finds again.
+    // Under another name first: with a half-written record nobody would find that Firefox again.
     let draft = profile.join(format!("{RECORD}.new"));
     write(&draft, &text).and_then(|()| std::fs::rename(&draft, profile.join(RECORD))).map_err(failed)
 }
 
-/// Forgets the Firefox that was started with this profile.
 pub(crate) fn forget(profile: &Path) {
     let _was_none = std::fs::remove_file(profile.join(RECORD));
 }

@@ -12,9 +12,9 @@ use crate::error::{BrowserError, Result};
 use crate::options::Display;
 
 /// The names that Firefox goes by, in the order in which they are looked for.
-const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
+pub const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 
-/// Finds Firefox: the program that is named, else `firefox-esr` or `firefox` on the PATH.
+/// The given program, otherwise `firefox-esr` or `firefox` on the PATH.
 pub fn find_firefox(path: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = path {
         let looked_for = format!("{} isn't a program that can be run", path.display());
@@ -26,7 +26,7 @@ pub fn find_firefox(path: Option<&Path>) -> Result<PathBuf> {
     })
 }
 
-/// Starts Firefox with a profile, in a process group of its own, so that a Ctrl-C in a terminal does not reach it.
+/// Starts Firefox with a profile, in its own process group, so that a Ctrl-C in a terminal does not reach it.
 pub(crate) fn start(program: &Path, profile: &Path, display: Display) -> Result<Child> {
     let mut command = Command::new(program);
     if display == Display::Headless {
@@ -41,7 +41,7 @@ pub(crate) fn start(program: &Path, profile: &Path, display: Display) -> Result<
         // These would open a port, or more.
         .env_remove("MOZ_MARIONETTE")
         .env_remove("MOZ_REMOTE_ALLOW_SYSTEM_ACCESS")
-        // A Firefox that runs is not asked to open a window for us, and we are not asked by one.
+        // A running Firefox is not asked to open a window for us, and does not ask us.
         .env("MOZ_NO_REMOTE", "1")
         .env("MOZ_CRASHREPORTER_DISABLE", "1")
         .stdin(Stdio::null())

@@ -1,22 +1,22 @@
-//! What is different between two outlines of a page.
+//! The difference between two outlines of a page.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use super::outline::OutlineNode;
 
-/// What is different.
+/// The changes between two outlines.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Changes {
-    /// Parts that came, in their order.
+    /// New parts, in order.
     pub added: Vec<OutlineNode>,
-    /// Parts that have another name, value or state, as they are now.
+    /// Parts with another name, value or state, as they are now.
     pub changed: Vec<OutlineNode>,
-    /// References of parts that went.
+    /// References of removed parts.
     pub removed: Vec<String>,
 }
 
-/// Compares two outlines by the references in them.
+/// Compares two outlines by their references.
 pub(super) fn diff(old: &[OutlineNode], new: &[OutlineNode]) -> Changes {
     let before: HashMap<&str, &OutlineNode> =
         old.iter().map(|node| (node.reference.as_str(), node)).collect();

@@ -1,21 +1,20 @@
-//! What is remembered of a tab's pages: which frame a reference is in, and what earlier outlines said.
+//! What is remembered of a tab's pages: which frame a reference is in, and earlier outlines.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::outline::OutlineNode;
 
-/// Runs of numbers that are remembered; a reference in an older one is stale.
+/// Remembered number ranges; a reference in an older one is stale.
 const RUNS_MAX: usize = 500;
 /// Outlines that are kept to compare with.
 const OUTLINES_MAX: usize = 6;
 /// Frames whose place in their parent is remembered.
 const FRAMES_MAX: usize = 500;
 
-/// What is remembered of a tab's pages.
 #[derive(Debug)]
 pub(crate) struct PageMemory {
     next: u64,
-    runs: VecDeque<Run>,
+    runs: VecDeque<NumberRange>,
     frames: HashMap<String, Frame>,
     outlines: VecDeque<Outline>,
     revision: u64,
@@ -31,9 +30,9 @@ pub(crate) struct Frame {
     pub(crate) depth: usize,
 }
 
-/// Numbers that one document gave, one after another.
+/// A range of numbers that one document gave.
 #[derive(Debug)]
-struct Run {
+struct NumberRange {
     first: u64,
     next: u64,
     context: String,
@@ -42,7 +41,7 @@ struct Run {
 #[derive(Debug)]
 struct Outline {
     revision: u64,
-    /// The question to which it was the answer: only answers to the same can be compared.
+    /// The question that it answered: only answers to the same can be compared.
     question: String,
     nodes: Vec<OutlineNode>,
 }
@@ -65,7 +64,6 @@ impl PageMemory {
         self.next
     }
 
-    /// Remembers which numbers a document has given.
     pub(crate) fn given(&mut self, context: &str, first: u64, next: u64) {
         self.next = self.next.max(next);
         if first >= next {
@@ -73,7 +71,7 @@ impl PageMemory {
         }
         match self.runs.back_mut() {
             Some(run) if run.context == context && run.next == first => run.next = next,
-            _ => self.runs.push_back(Run { first, next, context: context.to_owned() }),
+            _ => self.runs.push_back(NumberRange { first, next, context: context.to_owned() }),
         }
         if self.runs.len() > RUNS_MAX {
             self.runs.pop_front();
@@ -102,7 +100,7 @@ impl PageMemory {
         found.map(|(context, frame)| (context.clone(), frame.clone()))
     }
 
-    /// Remembers an outline; gives its revision, which is the old one if nothing is different.
+    /// Remembers an outline; returns its revision, which is the old one if nothing has changed.
     pub(crate) fn remember(&mut self, question: &str, nodes: &[OutlineNode]) -> u64 {
         let last = self.outlines.iter().rev().find(|outline| outline.question == question);
         if let Some(last) = last.filter(|last| last.nodes == nodes) {

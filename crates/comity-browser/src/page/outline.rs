@@ -7,17 +7,17 @@ use serde::Deserialize;
 /// A part of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineNode {
-    /// What commands name it by, like `e12`; never used twice in a tab.
+    /// For commands, like `e12`; never reused in a tab.
     pub reference: String,
-    /// How deep it is in the outline.
+    /// Its depth in the outline.
     pub depth: usize,
-    /// What it is: `button`, `link`, `heading`, `text` and so on.
+    /// `button`, `link`, `heading`, `text` and so on.
     pub role: String,
-    /// What it is called, or says.
+    /// Its label or text.
     pub name: String,
     /// What is typed into it or chosen.
     pub value: String,
-    /// `checked`, `disabled`, `level=2` and so on, with spaces between.
+    /// `checked`, `disabled`, `level=2` and so on, separated by spaces.
     pub state: String,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for OutlineNode {
     }
 }
 
-/// What a page calls something cannot end its quotes.
+/// Escapes a page's text, so that it cannot end its quotes.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
@@ -53,7 +53,7 @@ pub(super) struct ScriptOutline {
     pub(super) url: String,
 }
 
-/// A part of a page as the script tells it; short names, since there may be many.
+/// A part of a page as the script reports it; short names, since there may be many.
 #[derive(Deserialize, Debug)]
 pub(super) struct ScriptNode {
     #[serde(rename = "r")]
@@ -86,7 +86,7 @@ impl ScriptNode {
     }
 }
 
-/// What an element is called by commands.
+/// An element's name for commands.
 pub(crate) fn reference(number: u64) -> String {
     format!("e{number}")
 }
@@ -97,14 +97,14 @@ pub(crate) fn number(reference: &str) -> Option<u64> {
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// Cuts an outline to a number of lines and bytes; tells whether something was cut off.
+/// Truncates an outline to a number of lines and bytes; returns whether something was cut off.
 pub(super) fn fit(nodes: &mut Vec<OutlineNode>, nodes_max: usize, bytes_max: usize) -> bool {
     let mut bytes = 0;
     let fits = nodes.iter().take(nodes_max).take_while(|node| {
         bytes += node.to_string().len() + 1;
         bytes <= bytes_max
     });
-    // One part is always told, or a reader would never get on.
+    // At least one part, or a reader would never get on.
     let kept = fits.count().max(1).min(nodes.len());
     let is_cut = kept < nodes.len();
     nodes.truncate(kept);

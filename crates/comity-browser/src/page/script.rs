@@ -1,4 +1,4 @@
-//! Calls to our library of scripts, which lives in a sandbox of each document.
+//! Calls to our script library, which lives in a sandbox of each document.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,9 +9,8 @@ use crate::error::{BrowserError, Result};
 use crate::shared::SharedBrowser;
 use crate::tab::ElementTarget;
 
-/// The sandbox that the library is in.
 const SANDBOX: &str = "comity";
-/// The library: one function, and the state that it keeps for its document.
+/// The library: one function, and its state for the document.
 const LIBRARY: &str = concat!(
     include_str!("js/begin.js"),
     include_str!("js/describe.js"),
@@ -24,10 +23,9 @@ const LIBRARY: &str = concat!(
 /// Calls the library, or says that it is not there yet.
 const CALL: &str =
     r#"(name, args) => Object.hasOwn(globalThis, "comity") ? globalThis.comity(name, args) : "absent""#;
-/// What the call says where the library is not there yet.
 const ABSENT: &str = "absent";
 
-/// What the library answers: a value, and things that only the protocol can carry.
+/// The library's answer: a value, and things that only the protocol can carry.
 #[derive(Debug)]
 pub(crate) struct ScriptAnswer {
     pub(crate) value: Value,
@@ -110,7 +108,7 @@ pub(crate) fn run(
     }
 }
 
-/// The form in which the library is told which element is meant.
+/// How the library is told which element is meant.
 pub(crate) fn target_json(target: &ElementTarget, number: Option<u64>) -> Value {
     match (target, number) {
         (ElementTarget::Ref(reference), Some(number)) => json!({ "ref": number, "said": reference }),
@@ -119,14 +117,14 @@ pub(crate) fn target_json(target: &ElementTarget, number: Option<u64>) -> Value 
     }
 }
 
-/// What Firefox says when a document goes away while a script is on its way to it.
+/// Recognizes Firefox's errors about a document that goes away while a script is on its way to it.
 pub(crate) fn page_gone(error: BrowserError) -> BrowserError {
     match error {
         BrowserError::Refused { code, message, .. }
             if code == "no such frame"
                 || message.contains("AbortError")
                 || message.contains("destroyed")
-                // What stands in for a page whose process has crashed, until an empty one has come.
+                // This stands in for a page whose process has crashed, until an empty one has come.
                 || message.contains("parent process browsing context") =>
         {
             BrowserError::PageGone

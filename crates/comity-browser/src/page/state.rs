@@ -16,9 +16,9 @@ use crate::tab::{ElementTarget, Tab};
 const FRAME_DEPTH_MAX: usize = 6;
 /// How long one frame may take: a busy one must not hide the rest of the page.
 const FRAME: Duration = Duration::from_secs(2);
-/// Parts in an outline, whoever asks.
+/// For any caller.
 const NODES_MAX: usize = 5000;
-/// Bytes of an outline, whoever asks.
+/// For any caller.
 const BYTES_MAX: usize = 512 * 1024;
 
 /// How much of a page is wanted.
@@ -26,12 +26,11 @@ const BYTES_MAX: usize = 512 * 1024;
 pub struct StateOptions {
     /// Only what can be acted on.
     pub interactive_only: bool,
-    /// Only this element and what is in it.
+    /// Only this element and what it contains.
     pub scope: Option<ElementTarget>,
     /// How deep the outline goes.
     pub depth: usize,
     pub nodes_max: usize,
-    /// Bytes at most.
     pub bytes_max: usize,
     /// Only what comes after this reference: the next page of an outline.
     pub after: Option<String>,
@@ -53,18 +52,18 @@ impl Default for StateOptions {
     }
 }
 
-/// What was found on a page, in the order in which it is read.
+/// A page's contents, in reading order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageState {
     pub url: String,
     pub title: String,
-    /// The number of this state; what changes afterwards can be asked for with it.
+    /// The number of this state; later changes can be requested with it.
     pub revision: u64,
-    /// The outline; all of it, even if only changes were asked for.
+    /// The whole outline, even if only changes were requested.
     pub nodes: Vec<OutlineNode>,
-    /// The reference to go on after, if there is more.
+    /// The reference to continue after, if there is more.
     pub more_after: Option<String>,
-    /// What has changed, if that was asked for and the earlier state is remembered.
+    /// What has changed, if that was requested and the earlier state is remembered.
     pub changes: Option<Changes>,
 }
 
@@ -82,7 +81,7 @@ impl fmt::Display for PageState {
     }
 }
 
-/// An outline that is being put together from the frames of a page.
+/// An outline that is being assembled from the frames of a page.
 struct Collecting<'a> {
     options: &'a StateOptions,
     deadline: Deadline,
@@ -104,7 +103,7 @@ struct OutlinedDocument<'a> {
 }
 
 impl Tab {
-    /// Reads the page: what is on it, in words, with references for commands.
+    /// Reads the page: its contents in words, with references for commands.
     pub fn page_state(&self, options: &StateOptions, timeout: Duration) -> Result<PageState> {
         let deadline = Deadline::after(timeout);
         let options = &StateOptions {
@@ -112,7 +111,7 @@ impl Tab {
             bytes_max: options.bytes_max.clamp(1, BYTES_MAX),
             ..options.clone()
         };
-        // Outlines of one tab are made one after another: the numbers that they give must not mix.
+        // Outlines of one tab are made one after another: their numbers must not mix.
         let _making = self.state.outlining.wait(&deadline)?;
         self.while_pages_come(&deadline, |tab| tab.outline(options, &deadline))
     }
@@ -153,7 +152,7 @@ impl Tab {
         Ok(PageState { url, title, revision, nodes, more_after, changes })
     }
 
-    /// Goes on after a reference: with its own frame first, then with those around it.
+    /// Continues after a reference: with its own frame first, then with those around it.
     fn go_on(
         &self,
         collecting: &mut Collecting<'_>,
@@ -164,7 +163,7 @@ impl Tab {
         let stale = || BrowserError::StaleRef { reference: after.to_owned() };
         let mut number = number(after).ok_or_else(stale)?;
         let mut context = self.memory().context_of(number).map(str::to_owned).ok_or_else(stale)?;
-        // If the last part was a frame, what is in it comes next.
+        // If the last part was a frame, its contents come next.
         let inside = self.memory().frame_of(&context, number);
         if let Some((inside, frame)) = inside.filter(|(inside, _)| self.shared.tab_of(inside).is_some()) {
             self.collect(
@@ -193,7 +192,7 @@ impl Tab {
         Ok(())
     }
 
-    /// Adds the outline of one document, with those of the frames in it at their places.
+    /// Adds the outline of one document, with those of its frames in place.
     fn collect(
         &self,
         collecting: &mut Collecting<'_>,

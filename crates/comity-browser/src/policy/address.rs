@@ -1,4 +1,4 @@
-//! The parts of an address that rules are about, spelled the way a browser does: scheme and host.
+//! The parts of an address that rules are about, spelled as a browser does: scheme and host.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -6,22 +6,22 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use url::{ParseError, Url};
 
 const ADDRESS_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Schemes whose addresses have a host that is asked for over the network.
+/// Schemes with a host that is looked up on the network.
 const WITH_HOST: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
 
-/// An address and, where its scheme has one, its host.
+/// An address and, if its scheme has one, its host.
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) url: Url,
     pub(super) host: Option<Host>,
 }
 
-/// A host in its one true spelling.
+/// A host in its canonical spelling.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Host {
     Name(String),
     V4(Ipv4Addr),
-    /// None that stands for an IPv4 address: that is a [`Host::V4`].
+    /// Not one that stands for an IPv4 address: that is a [`Host::V4`].
     V6(Ipv6Addr),
 }
 
@@ -48,7 +48,7 @@ impl Host {
     fn of(host: url::Host) -> Result<Host, String> {
         match host {
             url::Host::Domain(name) => {
-                // The dot at the end says only that nothing is to be added.
+                // The trailing dot only says that nothing is to be appended.
                 let name = name.strip_suffix('.').unwrap_or(&name);
                 match name.split('.').any(str::is_empty) {
                     true => Err(problem(ParseError::EmptyHost)),
@@ -68,7 +68,7 @@ impl Host {
         }
     }
 
-    /// Like [`Host::is_loopback`], with the addresses that stand for every address of this machine.
+    /// Like [`Host::is_loopback`], but includes the addresses that stand for every address of this machine.
     pub(super) fn leads_here(&self) -> bool {
         self.is_loopback()
             || match self {

@@ -1,4 +1,4 @@
-//! What may be loaded: schemes and domains. Pure; Firefox is made to obey it by interception of its requests.
+//! What may be loaded: schemes and domains. Pure; Firefox is made to obey it by intercepting its requests.
 
 mod address;
 
@@ -7,11 +7,11 @@ use std::fmt;
 use crate::error::{BrowserError, Result};
 use address::{Address, Host};
 
-/// Rules of one list.
+/// Rules in one list.
 const RULES_MAX: usize = 1000;
-/// What a page carries itself or makes up: no request leaves the browser for it.
+/// What a page contains or generates itself: no request leaves the browser for it.
 const WITHOUT_NETWORK: [&str; 3] = ["about", "blob", "data"];
-/// What requests over the network begin with; those of WebSockets are told as such or as `http`.
+/// Schemes of network requests; those of WebSockets are reported as such or as `http`.
 const NETWORK: [&str; 4] = ["http", "https", "ws", "wss"];
 
 /// What is being loaded.
@@ -19,11 +19,11 @@ const NETWORK: [&str; 4] = ["http", "https", "ws", "wss"];
 pub enum LoadKind {
     /// A page, in a tab.
     Page,
-    /// Something that a page asks for: a frame, a script, a picture, a redirection, a WebSocket.
+    /// Something that a page requests: a frame, a script, a picture, a redirection, a WebSocket.
     Part,
 }
 
-/// Whether this machine itself may be visited when nothing else is said about it.
+/// Whether this machine itself may be visited when no rule says anything about it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Loopback {
     /// `localhost`, `127.0.0.1` and `[::1]` are allowed unless they are denied.
@@ -63,7 +63,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Limits hosts: with an empty `allow` all are allowed; what is in `deny` never is, and nothing below it is either.
+    /// Limits hosts: an empty `allow` allows all; those in `deny`, and anything below them, are never allowed.
     pub fn new(allow: &[impl AsRef<str>], deny: &[impl AsRef<str>]) -> Result<Policy> {
         if allow.len().max(deny.len()) > RULES_MAX {
             return Err(BrowserError::invalid(format!("a list has more than {RULES_MAX} domains")));
@@ -73,23 +73,23 @@ impl Policy {
         Ok(Policy { allow, deny, ..Policy::default() })
     }
 
-    /// Says what pages may begin with: schemes, or whole addresses like `about:blank`.
+    /// Sets what addresses of pages may begin with: schemes, or whole addresses like `about:blank`.
     pub fn with_schemes(self, schemes: &[impl AsRef<str>]) -> Policy {
         let schemes = schemes.iter().map(|scheme| scheme.as_ref().to_ascii_lowercase()).collect();
         Policy { schemes, ..self }
     }
 
-    /// Says whether this machine itself may be visited.
+    /// Sets whether this machine itself may be visited.
     pub fn with_loopback(self, loopback: Loopback) -> Policy {
         Policy { loopback, ..self }
     }
 
-    /// Whether any host is out of bounds, so that requests have to be looked at.
-    pub fn limits_hosts(&self) -> bool {
+    /// Whether any host is forbidden, so that requests have to be checked.
+    pub(crate) fn limits_hosts(&self) -> bool {
         !self.allow.is_empty() || !self.deny.is_empty() || self.loopback == Loopback::ByRule
     }
 
-    /// The rules about hosts, for the script inside Firefox that holds them against requests of workers, too.
+    /// The rules about hosts, for the script inside Firefox that checks requests of workers, too.
     pub(crate) fn host_rules(&self) -> serde_json::Value {
         let spelled = |rules: &[HostRule]| rules.iter().map(HostRule::spelled_by_firefox).collect::<Vec<_>>();
         serde_json::json!({
@@ -165,7 +165,7 @@ impl HostRule {
         }
     }
 
-    /// As Firefox spells the host of an address.
+    /// The host of an address, as Firefox spells it.
     fn spelled_by_firefox(&self) -> String {
         match self {
             HostRule::Exactly(Host::V6(address)) => address.to_string(),
@@ -175,7 +175,7 @@ impl HostRule {
         }
     }
 
-    /// Whether a denial is meant for this host: whoever has a name can have any name below it.
+    /// Whether a denial covers this host: whoever owns a name can have any name below it.
     fn covers(&self, host: &Host) -> bool {
         let is_below = match self {
             HostRule::Exactly(Host::Name(name)) => HostRule::Below(name.clone()).matches(host),

@@ -1,4 +1,4 @@
-//! Acting: clicking, typing, pressing keys. Trusted, as if a person did it, and in tabs in the background too.
+//! Acting: clicking, typing, pressing keys. Trusted, as if a person did it, and in background tabs, too.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use crate::keys::{self, Modifier};
 use crate::notice::Dialog;
 use crate::page::script;
 
-/// Letters that are typed key by key; a longer text is put in at once, as a paste is.
+/// Longer texts are inserted at once, like a paste, and not key by key.
 const TYPED_MAX: usize = 200;
-/// Letters of a text that is typed.
+/// Characters of a text to type.
 const TEXT_MAX: usize = 1_000_000;
 
-/// What came of an act.
+/// The result of an act.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acted {
-    /// The dialog that it made the page show.
+    /// The dialog that the page showed because of it.
     pub dialog: Option<Dialog>,
 }
 
@@ -34,11 +34,11 @@ pub struct Typing {
     pub submit: bool,
 }
 
-/// How the mouse is clicked: once with the left button, unless it says otherwise.
+/// How to click: once with the left button, unless it says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Click {
     pub button: Button,
-    /// How often, one right after the other: 2 is a double click.
+    /// In quick succession: 2 is a double click.
     pub times: u8,
 }
 
@@ -51,7 +51,6 @@ impl Default for Click {
 /// A button of the mouse.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Button {
-    /// The one for most things.
     #[default]
     Left,
     Middle,
@@ -73,7 +72,7 @@ struct Focused {
 }
 
 impl Tab {
-    /// Clicks on an element; scrolls to it if need be.
+    /// Clicks an element, after scrolling to it if need be.
     pub fn click(&self, target: &ElementTarget, click: Click, timeout: Duration) -> Result<Acted> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
@@ -83,7 +82,7 @@ impl Tab {
         self.perform(&context, clicks_at(x, y, click), &deadline)
     }
 
-    /// Clicks on a point of the viewport.
+    /// Clicks a point of the viewport.
     pub fn click_at(&self, x: u32, y: u32, click: Click, timeout: Duration) -> Result<Acted> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
@@ -91,7 +90,7 @@ impl Tab {
         self.perform(&self.state.id.0, clicks_at(i64::from(x), i64::from(y), click), &deadline)
     }
 
-    /// Types a text into an element, or into the one that has the focus. Chooses it where there is nothing to type.
+    /// Types a text into an element, or into the focused one. If it takes no text, chooses an option.
     pub fn type_text(
         &self,
         target: Option<&ElementTarget>,
@@ -144,7 +143,7 @@ impl Tab {
         self.state.change(|live| live.focused_frame = frame);
     }
 
-    /// Runs a command of the library that belongs to an act: it changes the page, so it is not tried again.
+    /// Runs a command of the library that belongs to an act: it changes the page, so it is not retried.
     fn prepare(
         &self,
         command: &str,
@@ -180,7 +179,7 @@ impl Tab {
                 Err(BrowserError::NotClickable { why: message })
             }
             Err(late @ BrowserError::Timeout { .. }) => {
-                // Keys and buttons that are still down must not change what is done next.
+                // Keys and buttons that are still down must not affect what is done next.
                 self.shared.connection.tell("input.releaseActions", json!({ "context": context }));
                 Err(late)
             }

@@ -10,16 +10,15 @@ use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::notice::Dialog;
 
-/// How long is waited for the word that a dialog is closed, after Firefox has agreed to close it.
+/// How long to wait for the event that a dialog is closed, after Firefox has agreed to close it.
 const CLOSED: Duration = Duration::from_secs(2);
 
 impl Tab {
-    /// The dialog that the page shows.
     pub fn dialog(&self) -> Option<Dialog> {
         self.state.live().dialog.clone()
     }
 
-    /// Accepts the dialog, with a text for a prompt.
+    /// With a text for a prompt.
     pub fn accept_dialog(&self, text: Option<&str>, timeout: Duration) -> Result<Dialog> {
         self.answer(json!({ "context": self.state.id.0, "accept": true, "userText": text }), timeout)
     }

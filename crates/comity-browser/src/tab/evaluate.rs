@@ -1,4 +1,4 @@
-//! Scripts of the caller.
+//! Callers' scripts.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::page::script;
 use crate::remote_value::to_json;
 
-/// Depth to which Firefox tells objects in objects.
+/// Depth of nested objects that Firefox reports.
 const DEPTH_MAX: usize = 12;
-/// The sandbox that scripts of callers share; ours is another.
+/// The sandbox that callers' scripts share; ours is another.
 const SANDBOX: &str = "comity-evaluate";
 
 /// Where a script runs.
@@ -27,16 +27,16 @@ pub enum Realm {
     Page,
 }
 
-/// What a script gave.
+/// The result of a script.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluated {
-    /// The value; a cut text of it if it is too long.
+    /// Truncated text if it is too long.
     pub value: Value,
     pub is_cut: bool,
 }
 
 impl Tab {
-    /// Runs a script, waits for its promise if it gives one, and gives the value of its last expression.
+    /// Runs a script, waits if it gives a promise, and returns the value of its last expression.
     pub fn evaluate(
         &self,
         source: &str,
@@ -65,7 +65,7 @@ impl Tab {
         }
     }
 
-    /// The bare call of the protocol, without anything around it: what our own commands are measured against.
+    /// The bare call of the protocol: what our own commands are measured against.
     pub fn raw_evaluate(&self, source: &str, timeout: Duration) -> Result<Value> {
         let params = json!({
             "expression": source,

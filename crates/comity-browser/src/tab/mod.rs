@@ -27,12 +27,11 @@ use crate::page::{number_of, script};
 use crate::shared::SharedBrowser;
 use crate::tab_state::TabRecord;
 
-/// How often a read is tried again while one page replaces another.
+/// How often a read is retried while one page replaces another.
 const REPLACED_MAX: usize = 5;
-/// The largest edge of a viewport.
 const VIEWPORT_EDGE_MAX: u32 = 10_000;
 
-/// One tab. Clones are the same tab.
+/// Clones are the same tab.
 #[derive(Clone, Debug)]
 pub struct Tab {
     pub(crate) shared: Arc<SharedBrowser>,
@@ -40,7 +39,7 @@ pub struct Tab {
     permit: Permit,
 }
 
-/// Whether whoever has this handle may still act with it; without a rule it may.
+/// Whether the owner of this handle may still act; without a rule it may.
 #[derive(Clone, Default)]
 struct Permit(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
@@ -53,9 +52,9 @@ impl fmt::Debug for Permit {
 /// An element of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ElementTarget {
-    /// By the reference that a page state gave, like `e12`, in whatever frame it is.
+    /// By a reference from a page state, like `e12`, in whatever frame it is.
     Ref(String),
-    /// By a CSS selector, in the tab's own document; the first that matches, in open shadow trees too.
+    /// By a CSS selector, in the tab's own document; the first match, also in open shadow trees.
     Css(String),
 }
 
@@ -64,7 +63,7 @@ pub enum ElementTarget {
 pub struct Viewport {
     pub width: u32,
     pub height: u32,
-    /// Pixels of the screen for each CSS pixel; the window's own if it is not given.
+    /// Screen pixels per CSS pixel; the window's own if `None`.
     pub pixel_ratio: Option<f64>,
 }
 
@@ -81,8 +80,8 @@ impl Tab {
         Tab { shared, state, permit: Permit::default() }
     }
 
-    /// The same tab, for somebody whose right to act may end while an act waits for its turn: it is asked when the turn
-    /// has come, and before each step.
+    /// The same tab, for a caller whose right to act may end while an act waits for its turn: it is checked when the
+    /// turn has come, and before each step.
     pub fn while_permitted(&self, permit: impl Fn() -> bool + Send + Sync + 'static) -> Tab {
         Tab { permit: Permit(Some(Arc::new(permit))), ..self.clone() }
     }
@@ -100,12 +99,11 @@ impl Tab {
         self.state.live().url.clone()
     }
 
-    /// The title that its page last had when somebody asked.
+    /// The page's title when it was last asked for.
     pub fn title(&self) -> String {
         self.state.live().title.clone()
     }
 
-    /// Whether it is gone.
     pub fn is_closed(&self) -> bool {
         self.state.live().is_closed
     }
@@ -118,7 +116,7 @@ impl Tab {
         Ok(())
     }
 
-    /// Other tabs whose pages can have a hold of this one's, or the other way round: one has opened the other.
+    /// Other tabs whose pages can reach this one's, or the other way round: one has opened the other.
     pub fn related(&self, timeout: Duration) -> Result<Vec<TabId>> {
         #[derive(Deserialize)]
         struct Related {
@@ -130,12 +128,12 @@ impl Tab {
         Ok(related.contexts.into_iter().map(TabId).collect())
     }
 
-    /// What its pages have logged lately, the oldest first.
+    /// Oldest first.
     pub fn console(&self) -> Vec<ConsoleLine> {
         self.state.live().console.iter().cloned().collect()
     }
 
-    /// What its pages have loaded lately, the oldest first.
+    /// Oldest first.
     pub fn network(&self) -> Vec<NetworkRequest> {
         self.state.live().network.iter().cloned().collect()
     }
@@ -148,7 +146,7 @@ impl Tab {
         });
     }
 
-    /// Shows its pages in another size; other tabs keep theirs. Nothing given means the window's own size.
+    /// Shows its pages in another size; other tabs keep theirs. `None` means the window's own size.
     pub fn set_viewport(&self, viewport: Option<Viewport>, timeout: Duration) -> Result<()> {
         let params = match viewport {
             None => json!({ "context": self.state.id.0, "viewport": null, "devicePixelRatio": null }),
@@ -198,18 +196,18 @@ impl Tab {
         }
     }
 
-    /// A call that in addition makes no sense any more once the document is another.
+    /// A call that also becomes pointless once the document is another.
     pub(crate) fn about_document(&self, context: &str) -> CallScope {
         let context = Some(context.to_owned());
         CallScope { context, until_navigated: true, until_crashed: true, ..self.about_page() }
     }
 
-    /// A call that only reads: a dialog does not hinder it.
+    /// A call that only reads, which a dialog does not prevent.
     pub(crate) fn about_reading(&self, context: &str) -> CallScope {
         CallScope { until_dialog_in: None, ..self.about_document(context) }
     }
 
-    /// Reads with the library; once more if the page was being replaced.
+    /// Reads with the library; retried if the page was being replaced.
     pub(crate) fn read(
         &self,
         command: &str,
@@ -225,7 +223,7 @@ impl Tab {
         })
     }
 
-    /// Adds the target to what a command of the library is told, and finds the context that it is in.
+    /// Adds the target to the arguments of a library command, and finds the context that it is in.
     pub(crate) fn aimed(&self, target: Option<&ElementTarget>, mut args: Value) -> Result<(String, Value)> {
         let Some(target) = target else { return Ok((self.state.id.0.clone(), args)) };
         let (context, json) = self.locate(target)?;
@@ -233,7 +231,7 @@ impl Tab {
         Ok((context, args))
     }
 
-    /// The context that an element is in, and how the library is told of it.
+    /// The context that an element is in, and the library's form of it.
     pub(crate) fn locate(&self, target: &ElementTarget) -> Result<(String, Value)> {
         match target {
             ElementTarget::Css(_) => Ok((self.state.id.0.clone(), script::target_json(target, None))),
@@ -242,7 +240,7 @@ impl Tab {
                     BrowserError::invalid(format!("{reference:?} isn't a reference; they are like e12"))
                 })?;
                 let context = self.memory().context_of(number).map(str::to_owned);
-                // A frame that is gone has taken its elements with it.
+                // A removed frame has taken its elements along.
                 let context = context.filter(|context| self.shared.tab_of(context).is_some());
                 let context =
                     context.ok_or_else(|| BrowserError::StaleRef { reference: reference.clone() })?;
@@ -251,7 +249,7 @@ impl Tab {
         }
     }
 
-    /// Tries again while one page replaces another.
+    /// Retries while one page replaces another.
     pub(crate) fn while_pages_come<T>(
         &self,
         deadline: &Deadline,
@@ -272,9 +270,9 @@ impl Tab {
         Err(BrowserError::PageGone)
     }
 
-    /// Waits a moment for the next document, unless it has come already.
+    /// Waits a moment for the next document, unless it has already come.
     pub(crate) fn wait_for_move(&self, since: u64, deadline: &Deadline) {
-        /// How long: what Firefox says of a document's end may come before or after what it says of the next.
+        /// Firefox's events about a document's end may come before or after those about the next.
         const MOMENT: Duration = Duration::from_millis(100);
         let moment = deadline.at_most(MOMENT);
         let mut live = self.state.live();
@@ -283,7 +281,7 @@ impl Tab {
         }
     }
 
-    /// Waits for the turn to act; refuses while a dialog is open, and if the right to act went meanwhile.
+    /// Waits for the turn to act; refused while a dialog is open, and if the right to act went meanwhile.
     pub(crate) fn begin_to_act(&self, deadline: &Deadline) -> Result<crate::turn::TabTurn<'_>> {
         let acting = self.state.turn.wait(deadline)?;
         self.check_permit()?;

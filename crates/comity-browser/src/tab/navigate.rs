@@ -1,4 +1,4 @@
-//! Going to addresses, back, forward, and loading again.
+//! Going to addresses, back, forward, and reloading.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::events::EMPTY;
 use crate::policy::LoadKind;
 use crate::tab_state::TabRecord;
 
-/// Until when a navigation is waited for.
+/// How long to wait for a navigation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Until {
     Begun,
@@ -37,7 +37,7 @@ impl Until {
 /// Where a navigation led to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Navigated {
-    /// The address after all redirections.
+    /// After all redirections.
     pub url: String,
 }
 
@@ -49,7 +49,7 @@ struct NavigationReply {
 /// How long a page may take to begin to change after it was told to go back or forward.
 const TRAVERSE: Duration = Duration::from_secs(5);
 
-/// As long as it lives the tab goes where we send it, and that may be an empty page.
+/// While this lives the tab goes where we send it, and that may be an empty page.
 struct NavigationSent<'a>(&'a TabRecord);
 
 impl NavigationSent<'_> {
@@ -66,7 +66,7 @@ impl Drop for NavigationSent<'_> {
 }
 
 impl Tab {
-    /// Goes to an address.
+    /// Navigates to an address.
     pub fn navigate(&self, url: &str, until: Until, timeout: Duration) -> Result<Navigated> {
         self.shared.policy().check(url, LoadKind::Page)?;
         let params = json!({ "context": self.state.id.0, "url": absolute(url), "wait": until.code() });
@@ -145,7 +145,7 @@ impl Tab {
     }
 }
 
-/// An address with its slashes: `http:name` is a host for the policy, and for Firefox a path on the page that is there.
+/// Adds the slashes to an address: `http:name` is a host for the policy, but for Firefox a path on the current page.
 fn absolute(url: &str) -> Cow<'_, str> {
     let Some((scheme, rest)) = url.split_once(':') else { return url.into() };
     let is_web = ["http", "https"].iter().any(|known| scheme.trim().eq_ignore_ascii_case(known));

@@ -11,31 +11,28 @@ use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::page::reference;
 
-/// Letters of a page's text, whoever asks.
+/// Characters of a page's text, for any caller.
 const CONTENT_MAX: usize = 2_000_000;
-/// Letters of an element's text.
 const ELEMENT_TEXT_MAX: usize = 2000;
 
 /// The text of a page or of an element.
 #[derive(Clone, PartialEq, Eq, Deserialize, Debug)]
 pub struct ReadText {
-    /// The text, as a reader sees it.
+    /// As a reader sees it.
     pub text: String,
     /// The length of the whole text, in UTF-16 units: more than the text's own if it was cut.
     pub length: usize,
-    /// The title of the page.
     pub title: String,
-    /// The address of the document.
     pub url: String,
 }
 
-/// An element as the page had it when it was asked.
+/// An element as it was when asked for.
 #[derive(Clone, PartialEq, Deserialize, Debug)]
 pub struct Element {
-    /// What commands name it by.
+    /// Its name for commands.
     #[serde(skip)]
     pub reference: String,
-    /// Its tag, like `button`.
+    /// Like `button`.
     pub tag: String,
     pub role: String,
     pub name: String,
@@ -44,14 +41,13 @@ pub struct Element {
     /// `checked`, `disabled` and so on.
     pub state: String,
     pub attributes: BTreeMap<String, String>,
-    /// What is in it, on one line.
+    /// Its text, on one line.
     pub text: String,
-    /// Where it is, in the viewport of its frame.
+    /// In the viewport of its frame.
     #[serde(rename = "box")]
     pub area: ElementBox,
     /// Whether a person could see it, after scrolling to it.
     pub visible: bool,
-    /// Whether it is not disabled.
     pub enabled: bool,
 }
 
@@ -73,7 +69,7 @@ struct NumberedElement {
 }
 
 impl Tab {
-    /// The text of the page or of one element, cut to a number of letters.
+    /// The text of the page or of one element, truncated to a number of characters.
     pub fn content(
         &self,
         target: Option<&ElementTarget>,

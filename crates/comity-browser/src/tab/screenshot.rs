@@ -1,4 +1,4 @@
-//! Pictures of a page. The tab stays in the background, and several are taken at once.
+//! Screenshots. The tab stays in the background, and several can be taken at once.
 
 use std::time::Duration;
 
@@ -26,10 +26,11 @@ pub enum Area {
 /// How it is stored.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Format {
-    /// Every pixel as it is.
     Png,
-    /// Smaller, from 0 (worst) to 1 (best).
-    Jpeg { quality: f64 },
+    /// From 0 (worst) to 1 (best).
+    Jpeg {
+        quality: f64,
+    },
 }
 
 /// What picture is wanted.
@@ -37,7 +38,7 @@ pub enum Format {
 pub struct ScreenshotOptions {
     pub area: Area,
     pub format: Format,
-    /// The longest edge; a larger picture is made smaller.
+    /// The longest edge; a larger picture is scaled down.
     pub edge_max: Option<u32>,
 }
 
@@ -56,12 +57,11 @@ pub struct Screenshot {
     pub mime: &'static str,
     pub width: u32,
     pub height: u32,
-    /// The address of the page when the picture was asked for.
+    /// The page's address when the picture was requested.
     pub url: String,
 }
 
 impl Screenshot {
-    /// The file.
     pub fn bytes(&self) -> Vec<u8> {
         decoded(&self.base64).unwrap_or_default()
     }

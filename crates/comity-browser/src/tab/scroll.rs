@@ -11,10 +11,10 @@ use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::page::script;
 
-/// Where to.
+/// Where to scroll.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scroll {
-    /// By so many pixels, right and down.
+    /// By pixels, right and down.
     By {
         dx: i32,
         dy: i32,
@@ -25,20 +25,18 @@ pub enum Scroll {
     To(ElementTarget),
 }
 
-/// How far it is scrolled now.
+/// How far something is scrolled.
 #[derive(Clone, Copy, PartialEq, Deserialize, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct Scrolled {
     pub x: f64,
     pub y: f64,
-    /// The most that it can be from the left.
     pub x_max: f64,
-    /// The most that it can be from the top.
     pub y_max: f64,
 }
 
 impl Tab {
-    /// Scrolls the page, or an element that scrolls.
+    /// Scrolls the page, or a scrollable element.
     pub fn scroll(
         &self,
         inside: Option<&ElementTarget>,

@@ -1,4 +1,4 @@
-//! Waiting until something is so. Nothing is polled: the page, or Firefox, tells when it changes.
+//! Waiting for a condition. Nothing is polled: the page, or Firefox, tells when it changes.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::page::script;
 
-/// How long nothing may be loaded for the network to count as idle.
+/// The network counts as idle after this long without a request.
 const IDLE: Duration = Duration::from_millis(500);
 /// How much longer than the caller a page waits before it cleans up after itself.
 const CLEAN_UP: Duration = Duration::from_secs(1);
@@ -17,13 +17,13 @@ const CLEAN_UP: Duration = Duration::from_secs(1);
 /// What is waited for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Condition {
-    /// An element that matches is visible.
+    /// A matching element is visible.
     Selector(String),
-    /// No element that matches is visible any more.
+    /// No matching element is visible any more.
     Gone(String),
-    /// The page has this text, however its white space is.
+    /// The page has this text, regardless of white space.
     Text(String),
-    /// The address contains this, or matches it if there are stars in it.
+    /// The address contains this, or matches it if it has stars.
     Url(String),
     /// The document can be read.
     Interactive,
@@ -47,7 +47,7 @@ impl Condition {
 }
 
 impl Tab {
-    /// Waits until something is so, over as many pages as it takes. Holds up nobody.
+    /// Waits for a condition, over as many pages as it takes. Holds up nobody.
     pub fn wait_for(&self, condition: &Condition, timeout: Duration) -> Result<()> {
         let deadline = Deadline::after(timeout);
         self.refuse_dialog()?;

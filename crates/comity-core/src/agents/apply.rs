@@ -1,4 +1,4 @@
-//! What records do to agents: signs of life, and the moments at which silence counts.
+//! How records change agents: signs of life, and when silence counts.
 
 use super::{Agent, AgentEvent, AgentTold, Ending, Life};
 use crate::deadlines::Due;
@@ -32,7 +32,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &AgentEvent) {
             world.watch_agent(*agent);
         }
         AgentEvent::Named { agent, name } => world.agents.rename(*agent, name),
-        AgentEvent::Limited { max } => world.agents_limit = Some(*max),
+        AgentEvent::Limited { max } => world.agents.limit.set = Some(*max),
         AgentEvent::TokenAdded { agent, token } => world.agents.add_token(*agent, *token),
         AgentEvent::ProcessKnown { agent, process } => {
             world.agents.know_process(*agent, *process);
@@ -55,11 +55,11 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &AgentEvent) {
     }
 }
 
-/// A leader hears that one of its agents has ended, but not of what it did itself.
+/// Tells a leader that one of its agents has ended, unless it ended that agent itself.
 fn tell_leader(world: &mut World, record: &Record, agent: AgentId, ending: Ending, cause: &str) {
     let is_within = world.agents.get(agent).is_some_and(|agent| agent.profile.within.is_some());
     let leader = leader_of(world, agent);
-    // The program that has a sub-agent in itself knows that it is done.
+    // A program knows by itself when its sub-agent is done.
     if leader == record.by || (is_within && ending == Ending::Completed) {
         return;
     }
@@ -67,7 +67,7 @@ fn tell_leader(world: &mut World, record: &Record, agent: AgentId, ending: Endin
     world.tell(leader, record.seq, AgentTold::WorkerEnded { name, how, cause: cause.into() });
 }
 
-/// Puts agents back, with the moments at which silence counts.
+/// Restores agents, with the times at which their silence counts.
 pub(crate) fn restore(world: &mut World, agents: Vec<Agent>) {
     for agent in agents {
         let id = agent.id;
@@ -76,7 +76,7 @@ pub(crate) fn restore(world: &mut World, agents: Vec<Agent>) {
     }
 }
 
-/// After a restart nobody's time was cut short: all that was known is counted from now.
+/// After a restart all timeouts count from now, so nobody's time was cut short.
 pub(crate) fn server_started(world: &mut World, uptime: Option<Millis>, is_same_boot: bool) {
     let live: Vec<AgentId> = world.agents.live().map(|agent| agent.id).collect();
     for agent in live {
@@ -90,7 +90,7 @@ pub(crate) fn server_started(world: &mut World, uptime: Option<Millis>, is_same_
 }
 
 impl World {
-    /// A sign of life renews all that the agent holds.
+    /// A sign of life renews everything that the agent holds.
     pub(crate) fn saw(&mut self, id: AgentId, grain: Millis) {
         let now = self.now;
         let Some(agent) = self.agents.by_id.get_mut(&id).filter(|agent| agent.is_live()) else { return };
@@ -118,7 +118,7 @@ impl World {
         }
     }
 
-    /// Sets the moment at which silence makes the agent dead. A process that is watched needs none.
+    /// Sets the time at which silence makes the agent dead. With a watched process it needs none.
     pub(crate) fn watch_agent(&mut self, id: AgentId) {
         let Some(agent) = self.agents.get(id) else { return };
         let deadline = match (agent.disconnected, agent.profile.process) {

@@ -1,15 +1,20 @@
-//! Goodbye and death: one way out, which gives up whatever the agent and all below it hold.
+//! Goodbye and death: one way out, which releases everything that the agent and its descendants hold.
+
+use std::collections::BTreeSet;
 
 use super::{Agent, AgentEvent, Ending};
 use crate::checks::check_reason;
+use crate::deadlines::Due;
 use crate::event::Event;
 use crate::features;
 use crate::ids::{AgentId, Principal};
+use crate::locks::Hold;
 use crate::refusal::Refusal;
-use crate::time::Millis;
+use crate::time::{Millis, Timestamp};
 use crate::world::World;
 
-/// Ends an agent and all below it, who give up whatever they hold. What has ended already stays as it is.
+/// Ends an agent and all its descendants, and releases what they hold. Those that have ended already are left as they
+/// are.
 pub(crate) fn end(
     world: &World,
     who: Principal,
@@ -33,15 +38,31 @@ pub(crate) fn end(
     Ok(ending_events(world, agent, ending, cause))
 }
 
-/// The end of an agent of which nothing was heard for too long.
+/// Ends an agent that was silent for too long.
 pub(crate) fn silence_events(world: &World, agent: AgentId) -> Vec<Event> {
     let disconnected = world.agents.get(agent).is_some_and(|agent| agent.disconnected.is_some());
     let cause = if disconnected { "its connection closed" } else { "no sign of life" };
     ending_events(world, agent, Ending::Exited, cause)
 }
 
-/// What a server that starts finds over: time stands still for the rules while no server runs, so one that is killed again
-/// and again would keep what the dead hold for ever. The machine's own clock goes on.
+impl World {
+    /// The agents that will have been silent for too long at `now`, or for longer than one of their locks lasts, and
+    /// whose connection is still open.
+    pub fn falling_silent(&self, now: Timestamp) -> BTreeSet<AgentId> {
+        let holder = |fence| self.locks.get(fence).filter(|lock| lock.hold == Hold::Held)?.holder.agent();
+        let silent = self.deadlines.all_due(now).filter_map(|due| match due {
+            Due::Agent(agent) => Some(agent),
+            Due::Lock(fence) => holder(fence),
+            _ => None,
+        });
+        let is_connected =
+            |agent: &AgentId| self.agents.get(*agent).is_some_and(|agent| agent.disconnected.is_none());
+        silent.filter(is_connected).collect()
+    }
+}
+
+/// Ends agents that were silent across restarts. The rules' clock stands still while no server runs, so a server that
+/// is killed again and again would keep dead agents' locks for ever. The machine's uptime goes on.
 pub(crate) fn silent_across_restarts(
     world: &World,
     boot: Option<&str>,
@@ -58,7 +79,7 @@ pub(crate) fn silent_across_restarts(
     let is_over =
         |agent: &Agent| silence_of(agent).is_some_and(|silence| silence >= world.patience.agent_timeout);
     for agent in world.agents.live() {
-        // With whoever ends, all below it do.
+        // Descendants end with it.
         let Some(silence) = silence_of(agent).filter(|_| !world.agents.started_by(agent.id).any(is_over))
         else {
             continue;

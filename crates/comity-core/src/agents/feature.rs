@@ -13,51 +13,43 @@ use crate::sentence::Telling;
 use crate::teams::leader_of;
 use crate::world::World;
 
-/// What can be asked about agents.
+/// Asks about agents.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AgentAsk {
     /// Registers an agent; the caller becomes its parent if the caller is an agent.
     Join {
         agent: AgentId,
-        /// The hash of the new token.
         token: TokenHash,
-        /// What it says of itself; `parent` is ignored and set from the caller.
+        /// Its `parent` is ignored and set from the caller.
         profile: Box<Profile>,
     },
-    /// Registers an agent that a person started by itself: it counts, but the limit on agents does not keep it out, and if
-    /// somebody has its name, it gets a number.
+    /// Registers an agent that a person started without Comity: the limit on agents does not apply to it, and if its
+    /// name is taken, it gets a number.
     Attach {
         agent: AgentId,
-        /// The hash of the new token.
         token: TokenHash,
-        /// What it says of itself.
         profile: Box<Profile>,
     },
     /// Registers another agent of the program that the calling agent belongs to.
     AttachBeside {
         agent: AgentId,
-        /// The hash of the new token.
         token: TokenHash,
-        /// What is known of it.
         profile: Box<Profile>,
     },
-    /// Gives an agent the name that its program was asked to have.
+    /// Renames an agent as its program was asked to.
     Name {
         agent: AgentId,
         name: Box<str>,
     },
-    /// Sets how many agents may be here.
     Limit {
         max: usize,
     },
     /// Gives a further process of a live agent a token of its own.
     AddToken {
-        /// Whose, proven by the kernel.
+        /// Proven by the kernel.
         agent: AgentId,
-        /// The hash of the new token.
         token: TokenHash,
     },
-    /// Tells which process the agent is.
     KnowProcess {
         agent: AgentId,
         process: Process,
@@ -69,11 +61,10 @@ pub enum AgentAsk {
         agent: AgentId,
         idle: bool,
     },
-    /// The agent's own connection closed.
     Disconnect {
         agent: AgentId,
     },
-    /// Ends an agent and all its children.
+    /// Ends an agent and all its descendants.
     End {
         agent: AgentId,
         ending: Ending,
@@ -86,35 +77,21 @@ pub enum AgentAsk {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum AgentEvent {
     #[serde(rename = "agent_joined")]
-    Joined {
-        agent: AgentId,
-        /// What is known of it.
-        profile: Box<Profile>,
-        /// The hash of its first token.
-        token: TokenHash,
-    },
-    /// An agent got the name that its program was asked to have.
+    Joined { agent: AgentId, profile: Box<Profile>, token: TokenHash },
     #[serde(rename = "agent_named")]
     Named { agent: AgentId, name: Box<str> },
-    /// A person set how many agents may be here.
     #[serde(rename = "agents_limited")]
     Limited { max: usize },
-    /// A further process of the agent got a token.
     #[serde(rename = "agent_token_added")]
     TokenAdded { agent: AgentId, token: TokenHash },
-    /// The process of an agent became known.
     #[serde(rename = "agent_process_known")]
     ProcessKnown { agent: AgentId, process: Process },
-    /// An agent gave a sign of life.
     #[serde(rename = "agent_seen")]
     Seen { agent: AgentId },
-    /// An agent's work began or paused.
     #[serde(rename = "agent_idled")]
     Idled { agent: AgentId, idle: bool },
-    /// An agent's own connection closed.
     #[serde(rename = "agent_disconnected")]
     Disconnected { agent: AgentId },
-    /// An agent ended; nothing follows.
     #[serde(rename = "agent_ended")]
     Ended { agent: AgentId, ending: Ending, cause: Box<str> },
 }

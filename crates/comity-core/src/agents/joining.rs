@@ -1,4 +1,4 @@
-//! Coming in: what an agent may be called, whose process it may have, and which team it is let into.
+//! Joining: which name an agent may have, which process, and which team.
 
 use super::{Agent, AgentEvent, AgentRefusal, Ending, Life, Process, Profile};
 use crate::calls;
@@ -29,12 +29,13 @@ pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
     ))
 }
 
-/// Characters of a program's name that become an agent's.
+/// How many characters of a program's name go into its agent's name.
 const WISHED_CHARS_MAX: usize = 40;
-/// Names that would be mistaken for somebody else, besides all that mail takes for an address of its own.
+/// Names that would be mistaken for somebody else, besides the addresses that mail reserves.
 const RESERVED_NAMES: [&str; 4] = ["you", "me", "nobody", "comity"];
 
-/// Registers an agent as it says it is. Whose session it goes on with is nobody's to say but the human's and its own.
+/// Registers an agent with the profile that it gives. Only the human and the agent itself may say whose session it
+/// continues.
 pub(crate) fn join(
     world: &World,
     asker: &Asker,
@@ -47,7 +48,7 @@ pub(crate) fn join(
     come_in(world, asker, agent, token, profile)
 }
 
-/// Refuses the session of another agent: who has that takes its place.
+/// Refuses the session of another agent: whoever has that takes its place.
 fn check_session(world: &World, asker: &Asker, profile: &Profile) -> Result<(), Refusal> {
     let Some(session) = profile.session.as_deref().filter(|_| !asker.is_present_human()) else {
         return Ok(());
@@ -98,12 +99,12 @@ fn come_in(
         Principal::Agent(parent) => Some(world.agents.living(parent)?.id),
         Principal::Human | Principal::System | Principal::Nobody => None,
     };
-    // A team's rules reach only whom its leader or the human has let in.
+    // A team's rules reach only those whom its leader or the human has admitted.
     let (team, wished_team) = match may_bring_into(world, asker, profile.team.as_deref()) {
         true => (profile.team.clone(), None),
         false => (None, profile.team.clone()),
     };
-    // A program that says goodbye and comes again is led by whom it was led, in no wider mode.
+    // A program that says goodbye and comes back has the same leader as before, and no wider mode.
     let before = earlier(world, profile.process).or_else(|| world.agents.get(profile.after?));
     if let Some(ended) = before.filter(|before| was_ended(before) && asker.who == Principal::Nobody) {
         return Err(Refusal::NotAllowed {
@@ -126,7 +127,7 @@ fn come_in(
     Ok(std::iter::once(joined).chain(kept.map(Event::Permission)).collect())
 }
 
-/// Registers an agent that named itself by its program: with a number if somebody has that name.
+/// Registers an agent under the name of its program, with a number added if that is taken.
 pub(crate) fn attach(
     world: &World,
     asker: &Asker,
@@ -138,7 +139,7 @@ pub(crate) fn attach(
     come_in(world, asker, agent, token, &named)
 }
 
-/// A name like the wished one that nobody has.
+/// The wished name, or one like it that is free.
 fn free_name(world: &World, wished: &str) -> String {
     let plain: String = wished
         .chars()
@@ -157,20 +158,20 @@ fn was_ended(agent: &Agent) -> bool {
     matches!(agent.life, Life::Ended { ending: Ending::Terminated, .. })
 }
 
-/// The newest agent that this very process was.
+/// The newest agent that had this process.
 fn earlier(world: &World, process: Option<Process>) -> Option<&Agent> {
     let process = process?;
     let same = world.agents.iter().filter(|agent| agent.profile.process == Some(process));
     same.max_by_key(|agent| (agent.joined, agent.id))
 }
 
-/// The newest agent that had this session and has ended: its program was started again.
+/// The newest ended agent with this session: its program was started again.
 fn same_session<'a>(world: &'a World, session: &str) -> Option<&'a Agent> {
     let has_it = |agent: &&Agent| !agent.is_live() && agent.profile.session.as_deref() == Some(session);
     world.agents.iter().filter(has_it).max_by_key(|agent| (agent.joined, agent.id))
 }
 
-/// Registers another agent beside the calling one, with the same agent above it and no wider mode.
+/// Registers another agent of the caller's program, with the same parent and no wider mode.
 pub(crate) fn join_beside(
     world: &World,
     asker: &Asker,
@@ -193,7 +194,7 @@ pub(crate) fn join_beside(
     Ok(events)
 }
 
-/// Registers the agent of a program that Comity starts for `by`, and so below that one.
+/// Registers the agent of a program that Comity starts for `by`, as a child of `by`.
 pub(crate) fn join_below(
     world: &World,
     by: Principal,
@@ -210,7 +211,8 @@ pub(crate) fn join_below(
     Ok(events)
 }
 
-/// Whether `asker` may make a newcomer a member: the present human, the team's leader, a member for its own child.
+/// Whether `asker` may put a new agent into a team: the present human, the team's leader, or a member for its own
+/// child.
 pub(crate) fn may_bring_into(world: &World, asker: &Asker, team: Option<&str>) -> bool {
     let Some(team) = team else { return true };
     match asker.who {
@@ -224,7 +226,7 @@ pub(crate) fn may_bring_into(world: &World, asker: &Asker, team: Option<&str>) -
     }
 }
 
-/// A process is one agent's: nobody registers what is another's already.
+/// Refuses a process that belongs to another agent: a process has one agent.
 fn check_process(world: &World, who: Principal, process: Option<Process>) -> Result<(), Refusal> {
     let Some(process) = process else { return Ok(()) };
     let owner = world.agents.live().find(|agent| agent.profile.process == Some(process));
@@ -233,7 +235,7 @@ fn check_process(world: &World, who: Principal, process: Option<Process>) -> Res
             problem: format!("process {} is {}'s", process.pid, owner.profile.name),
             hint: "give a process of its own, or leave it out".into(),
         }),
-        // Its own process stays its own; the newcomer is known by its token.
+        // The caller's process stays the caller's; the new agent is known by its token.
         Some(owner) => Err(Refusal::NotAllowed {
             problem: format!("process {} is your own ({})", process.pid, owner.profile.name),
             hint: "give the process of the new agent, or leave it out".into(),
@@ -255,7 +257,7 @@ pub(crate) fn check_agent_name(world: &World, name: &str) -> Result<(), Refusal>
     }
 }
 
-/// Gives an agent that named itself by its program the name that it was asked to have.
+/// Gives an agent that was named after its program the name that its program was asked to have.
 pub(crate) fn rename(
     world: &World,
     who: Principal,

@@ -1,4 +1,4 @@
-//! How many agents may be here at a time.
+//! How many agents may be live at a time.
 
 use super::AgentEvent;
 use crate::calls;
@@ -9,15 +9,30 @@ use crate::next_call::{Argument, call};
 use crate::refusal::Refusal;
 use crate::world::World;
 
-/// The limit on agents, in the one place where it is enforced.
+/// How many agents may be live.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct AgentCapacity {
+    /// What a person has set.
+    pub set: Option<usize>,
+    /// The default. Not part of the log: it is configured.
+    pub configured: Option<usize>,
+}
+
+impl AgentCapacity {
+    pub fn max(self) -> Option<usize> {
+        self.set.or(self.configured)
+    }
+}
+
+/// The limit on agents is enforced here and nowhere else.
 pub(crate) fn check_limit(world: &World) -> Result<(), Refusal> {
     check_limit_with(world, 0)
 }
 
-/// The same, with so many that are about to come.
+/// The same, counting so many that are about to join.
 pub(crate) fn check_limit_with(world: &World, awaited: usize) -> Result<(), Refusal> {
     let count = world.agents.live().count() + awaited;
-    let Some(max) = world.agents_max().filter(|max| count >= *max) else { return Ok(()) };
+    let Some(max) = world.agents.limit.max().filter(|max| count >= *max) else { return Ok(()) };
     Err(Refusal::LimitReached {
         problem: format!("{count} agents are here, of {max} at most"),
         hint: format!(
@@ -28,7 +43,7 @@ pub(crate) fn check_limit_with(world: &World, awaited: usize) -> Result<(), Refu
     })
 }
 
-/// Sets the limit on agents. Nobody but the human does: it never raises itself.
+/// Sets the limit on agents. Only the human may: it never raises itself.
 pub(crate) fn limit(world: &World, who: Principal, max: usize) -> Result<Vec<Event>, Refusal> {
     if who != Principal::Human {
         return Err(Refusal::NotAllowed {
@@ -40,7 +55,7 @@ pub(crate) fn limit(world: &World, who: Principal, max: usize) -> Result<Vec<Eve
         let problem = format!("a limit of {max} agents is not possible");
         return Err(Refusal::bad_input(problem, format!("give one from 1 to {AGENT_LIMIT_MAX}")));
     }
-    match world.agents_limit == Some(max) {
+    match world.agents.limit.set == Some(max) {
         true => Ok(vec![]),
         false => Ok(vec![Event::Agent(AgentEvent::Limited { max })]),
     }

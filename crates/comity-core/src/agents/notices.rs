@@ -1,4 +1,4 @@
-//! What leaders are told about their agents, once.
+//! Notices to leaders about their agents.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::display::visible;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum AgentTold {
-    /// An agent that the receiver leads has ended: completed, failed, terminated or exited.
+    /// An agent that the receiver leads has ended.
     #[serde(rename = "worker_ended")]
     WorkerEnded { name: String, how: String, cause: String },
 }

@@ -1,4 +1,4 @@
-//! Why somebody is not the agent that it says, or can't be.
+//! Refusals about who an agent is.
 
 use std::fmt;
 
@@ -10,31 +10,28 @@ use crate::ids::AgentId;
 use crate::next_call::{NextCall, call};
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
-/// Nobody acts as an agent that is not here.
+/// Why somebody is not the agent that it says, or can't be.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum AgentRefusal {
-    /// A live agent has this name.
     NameTaken {
         #[serde(skip)]
         name: String,
         #[serde(skip)]
         agent: AgentId,
     },
-    /// There is no such live agent.
     Unknown {
         #[serde(skip)]
         name: String,
         live: Vec<String>,
     },
-    /// The agent has ended; its token is worth nothing any more.
+    /// The agent has ended, and its token is no longer valid.
     Ended {
         #[serde(skip)]
         name: String,
         #[serde(skip)]
         cause: String,
     },
-    /// A token that was never given out.
     BadToken,
 }
 

@@ -1,4 +1,4 @@
-//! Control messages as a feature: their names, whom they concern, and what is said of them.
+//! Control messages as a feature: names, whom they concern, sentences.
 
 use super::{ControlAsk, ControlEvent};
 use crate::concerns::agents;

@@ -1,4 +1,4 @@
-//! The rules of control messages: who may ask whom to end, and which answer matches.
+//! The rules of control messages: who may ask whom to end, and which answer belongs to which request.
 
 use std::collections::BTreeSet;
 
@@ -108,7 +108,7 @@ fn may_shut_down(world: &World, who: Principal, agent: AgentId, reason: Option<&
     Ok(())
 }
 
-/// The open request that the caller was asked with; any other answer is stale.
+/// The open request to the caller; any other answer is stale.
 fn own(world: &World, who: Principal, request: HandshakeId) -> Result<&Shutdown, Refusal> {
     let found = world.shutdowns.get(request).filter(|shutdown| who == Principal::Agent(shutdown.agent));
     found.ok_or_else(|| Refusal::NotFound {
@@ -120,7 +120,7 @@ fn own(world: &World, who: Principal, request: HandshakeId) -> Result<&Shutdown,
     })
 }
 
-/// The time to answer is over: the agent ends all the same.
+/// The agent did not answer in time, and is ended.
 pub(crate) fn overdue(world: &World, request: HandshakeId) -> Vec<Event> {
     let Some(shutdown) = world.shutdowns.get(request) else { return vec![] };
     let cause = format!("did not answer when {} asked it to end", world.name_of(shutdown.by));
@@ -167,7 +167,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
     }
 }
 
-/// Puts a control message into the box of somebody who can read it: who has ended needs no answer.
+/// Sends a control message, unless the receiver has ended and cannot read it.
 pub(crate) fn tell(world: &mut World, to: Principal, from: Principal, control: Control) {
     let reads = match to {
         Principal::Agent(agent) => world.agents.living(agent).is_ok(),
@@ -179,14 +179,14 @@ pub(crate) fn tell(world: &mut World, to: Principal, from: Principal, control: C
     }
 }
 
-/// An agent that has ended is asked no more.
+/// Forgets open requests to an agent that has ended.
 pub(crate) fn agent_ended(world: &mut World, agent: AgentId) {
     if let Some((request, _)) = world.shutdowns.of(agent) {
         close(world, request);
     }
 }
 
-/// Puts the handshakes back, with their deadlines.
+/// Restores the handshakes, with their deadlines.
 pub(crate) fn restore(world: &mut World, shutdowns: Shutdowns) {
     for (request, shutdown) in &shutdowns.open {
         world.deadlines.set(Due::Shutdown(*request), Some(shutdown.until));
@@ -194,7 +194,7 @@ pub(crate) fn restore(world: &mut World, shutdowns: Shutdowns) {
     world.shutdowns = shutdowns;
 }
 
-/// Who was asked to end is alive, was asked once, and has a deadline.
+/// Everybody who was asked to end is live, was asked once, and has a deadline.
 pub(crate) fn check(world: &World) -> Result<(), String> {
     let mut asked = BTreeSet::new();
     for (request, shutdown) in &world.shutdowns.open {

@@ -1,4 +1,5 @@
-//! How events are stored: `{"mail":{"sent":{...}}}`, and those of the oldest features without its name, `{"lock_acquired":{...}}`.
+//! How events are stored: `{"mail":{"sent":{...}}}`, but without the feature's name for the oldest features:
+//! `{"lock_acquired":{...}}`.
 //!
 //! Records are read for ever, so neither form changes.
 
@@ -9,11 +10,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deseria
 
 use crate::features::Event;
 
-/// Goes through the features whose events are stored without the feature's name, the frequent ones first.
+/// Goes through the features whose events are stored without the feature's name, the most frequent first.
 macro_rules! stored_without_feature {
     ($($feature:ident)*) => {
         impl Event {
-            /// Whether it is stored below the name of its feature.
             pub fn is_stored_with_feature(&self) -> bool {
                 !matches!(self, $(Event::$feature(_))|*)
             }
@@ -64,7 +64,6 @@ impl<'de> Visitor<'de> for StoredVisitor {
     }
 }
 
-/// An event that is stored with the name of its feature.
 struct WithName(Event);
 
 impl<'de> Deserialize<'de> for WithName {
@@ -73,16 +72,16 @@ impl<'de> Deserialize<'de> for WithName {
     }
 }
 
-/// An event whose name was read, for whoever has a variant of that name.
+/// An event whose name was read, to be tried on each feature.
 struct Named<'a, V> {
     name: &'a str,
     body: Option<V>,
-    /// The names of those who do not.
+    /// The names that the features tried so far have.
     others: Vec<&'static str>,
 }
 
 impl<'a, V> Named<'a, V> {
-    /// Reads it as one of `T`, unless `T` has no such variant.
+    /// Reads it as a `T`, if `T` has a variant with this name.
     fn read<'de, T: Deserialize<'de>>(&mut self) -> Result<Option<T>, V::Error>
     where
         V: VariantAccess<'de>,

@@ -1,4 +1,4 @@
-//! The names of all types of events, for whoever asks for one.
+//! The names of all types of events.
 
 use std::cmp::Reverse;
 
@@ -6,10 +6,10 @@ use super::EventType;
 use crate::features::TYPES;
 use crate::refusal::Refusal;
 
-/// Types that are named to who asked for one that there is not.
+/// How many names are suggested for one that does not exist.
 const NEAR_MAX: usize = 5;
 
-/// All types; some events of a type wait for the disk, and others don't.
+/// All types. Some occur twice, because only some of their events wait for the disk.
 pub fn types() -> impl Iterator<Item = &'static EventType> {
     TYPES.iter().copied().flatten()
 }
@@ -19,13 +19,12 @@ pub fn is_housekeeping(action: &str) -> bool {
     types().any(|kind| kind.action == action && kind.is_housekeeping)
 }
 
-/// Whether an event of a type is asked for by a name: one of its two names, or the word with which several of the stream
-/// begin, such as `lock`.
+/// Whether `wanted` names a type: one of its two names, or the first word of several stream names, such as `lock`.
 pub fn is_type(wanted: &str, (action, stream): (&str, &str)) -> bool {
     wanted == action || wanted == stream || stream.split(':').next() == Some(wanted)
 }
 
-/// Refuses the name of a type that there is not.
+/// Refuses an unknown type.
 pub fn check_type(wanted: &str) -> Result<(), Refusal> {
     if types().any(|kind| kind.is_called(wanted)) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Taking locks: all or none, at once or by a place in the queue.
+//! Taking locks: all or none, at once or through the queue.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,12 +16,14 @@ use crate::limits::{
     PATHS_PER_ASK_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
 };
 use crate::next_call::call;
+use crate::permissions::mode_of;
 use crate::refusal::Refusal;
+use crate::roles::Mode;
 use crate::time::Millis;
 use crate::wait_graph::Waits;
 use crate::world::World;
 
-/// Grants everything in `wants`, or queues the ask, or says who is in the way.
+/// Grants everything in `wants`, queues the ask, or says who is in the way.
 pub(crate) fn lock(
     world: &World,
     who: Principal,
@@ -33,7 +35,7 @@ pub(crate) fn lock(
     if in_the_way.is_empty() {
         return Ok(AskResult::Done(grant_events(world, who, wants, None).0));
     }
-    // A lapsed lock is free as soon as its files were looked at: whoever asks gets that short wait for nothing.
+    // A lapsed lock is free as soon as its files are inspected, so everybody may wait that long.
     let all_lapsed = in_the_way.iter().flat_map(|(_, obstacles)| obstacles).all(Obstacle::is_lapsed);
     let wait = if all_lapsed { Some(wait.unwrap_or_default().max(INSPECTION_MAX)) } else { wait };
     let Some(wait) = wait else {
@@ -49,7 +51,7 @@ pub(crate) fn lock(
     ))
 }
 
-/// Grants everything in `wants`, or says who is in the way; nobody waits, not even for a lapsed lock.
+/// Grants everything in `wants`, or says who is in the way. Nobody waits, not even for a lapsed lock.
 pub(crate) fn lock_at_once(world: &World, who: Principal, wants: &[Wanted]) -> Result<Vec<Event>, Refusal> {
     check_bounds(world, who, wants, None)?;
     let in_the_way = in_the_way(world, who, wants);
@@ -59,7 +61,7 @@ pub(crate) fn lock_at_once(world: &World, who: Principal, wants: &[Wanted]) -> R
     Ok(grant_events(world, who, wants, None).0)
 }
 
-/// What of it is not free, and what keeps `who` from it.
+/// The wants that are not free, and what is in their way.
 fn in_the_way<'a>(
     world: &'a World,
     who: Principal,
@@ -69,7 +71,7 @@ fn in_the_way<'a>(
     obstacles.filter(|(_, obstacles)| !obstacles.is_empty()).collect()
 }
 
-/// The events that give `who` everything in `wants`, and the fence of each.
+/// The events that grant everything in `wants`, and the fences.
 pub(super) fn grant_events(
     world: &World,
     who: Principal,
@@ -111,7 +113,7 @@ pub(super) fn grant_events(
     (events, fences)
 }
 
-/// The want with the mode, the TTL and the reach of the strongest of those on the same pattern.
+/// The want with the strongest mode, TTL and reach of those on the same pattern.
 fn strongest<'a>(wanted: &'a Wanted, others: &[Wanted]) -> Cow<'a, Wanted> {
     let twins = || others.iter().filter(|other| same_target(other, wanted));
     let mode = twins().map(|twin| twin.mode).fold(wanted.mode, Ord::max);
@@ -127,10 +129,10 @@ fn same_target(a: &Wanted, b: &Wanted) -> bool {
     a.project == b.project && a.pattern == b.pattern
 }
 
-/// Names everything that is not free, as far as it is shown, and everything that was asked for.
+/// The refusal that lists what is not free (up to a limit) and everything that was asked for.
 fn locked(world: &World, wants: &[Wanted], in_the_way: &[(&Wanted, Vec<Obstacle<'_>>)]) -> Refusal {
     let mut holders: Vec<HolderView> = Vec::new();
-    // The first of each path go before the second of any.
+    // The first obstacle of each path goes before the second of any.
     let deepest = in_the_way.iter().map(|(_, obstacles)| obstacles.len()).max().unwrap_or_default();
     for at in 0..deepest.min(HOLDERS_SHOWN_MAX) {
         for obstacle in in_the_way.iter().filter_map(|(_, obstacles)| obstacles.get(at)) {
@@ -167,6 +169,12 @@ fn check_bounds(
         ));
     }
     check_path_count(wants.len())?;
+    if who.agent().is_some_and(|agent| mode_of(world, agent) == Mode::Plan) {
+        return Err(Refusal::NotAllowed {
+            problem: "you are in plan mode: you change nothing, so no path is locked for you".into(),
+            hint: "look around, then submit your plan".into(),
+        });
+    }
     for wanted in wants {
         if wanted.ttl < LOCK_TTL_MIN || wanted.ttl > LOCK_TTL_MAX {
             return Err(Refusal::bad_input(
@@ -180,7 +188,7 @@ fn check_bounds(
         return Err(Refusal::bad_input("the wait is too long", format!("wait at most {WAIT_MAX}")));
     }
     let held = world.locks.by_holder.get(&who).map_or(0, BTreeSet::len);
-    // What waits will be held one day, so it counts.
+    // Waiting asks count, too: they will be held one day.
     let coming: usize = world.locks.waiting(who).map(|wait| wait.wants.len()).sum();
     let is_new = |wanted: &&Wanted| world.locks.own(who, wanted.project, &wanted.pattern).is_none();
     let own_full = held + coming + wants.len() > LOCKS_PER_HOLDER_MAX;
@@ -197,7 +205,6 @@ fn check_bounds(
     Ok(())
 }
 
-/// The paths of one ask have a bound.
 pub(super) fn check_path_count(count: usize) -> Result<(), Refusal> {
     if count <= PATHS_PER_ASK_MAX {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What can be asked about locks, and what can happen to them.
+//! Asks and events of locks.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +16,10 @@ use crate::teams::leader_of;
 use crate::time::Millis;
 use crate::world::World;
 
-/// What can be asked about locks.
+/// Asks about locks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LockAsk {
-    /// Takes locks, all or none.
+    /// All or none.
     Lock {
         wants: Vec<Wanted>,
         /// How long to wait in the queue; `None` is refused at once.
@@ -27,58 +27,51 @@ pub enum LockAsk {
     },
     /// Gives back one's own locks.
     Unlock { project: ProjectId, patterns: Vec<PathPattern> },
-    /// Gives back everything that one holds, in one project or in all.
+    /// Gives back all of one's own locks, in one project or in all.
     UnlockAll { project: Option<ProjectId> },
     /// Takes others' locks away, as the human or a leader.
     Release {
         project: ProjectId,
-        /// The locks on these; else those within one, else the narrowest that cover it.
+        /// The locks on these; otherwise those within one, otherwise the narrowest that cover it.
         patterns: Vec<PathPattern>,
         reason: Option<Box<str>>,
     },
     Extend {
         project: ProjectId,
-        /// The locks on these; else those within one, else the narrowest that cover it.
+        /// As for `Release`.
         patterns: Vec<PathPattern>,
         ttl: Millis,
         reason: Option<Box<str>>,
     },
-    /// Hands locks over to somebody else.
     HandOver {
         project: ProjectId,
-        /// The locks on these; else those within one, else the narrowest that cover it.
+        /// As for `Release`.
         patterns: Vec<PathPattern>,
         to: Principal,
         reason: Option<Box<str>>,
     },
-    /// Takes orphaned locks over, with the work that was left.
+    /// Takes over orphaned locks, with the uncommitted work.
     Adopt {
         project: ProjectId,
         /// Every lock that overlaps one of these; all must be orphaned.
         patterns: Vec<PathPattern>,
         reason: Option<Box<str>>,
-        /// The ref that each is to be put aside into, if that is why.
+        /// The ref that each is to be put aside into, if that is the purpose.
         into: Vec<(Fence, Box<str>)>,
     },
-    /// Tells that work was put aside which was taken over for that; its locks are free.
+    /// Records that adopted work was put aside; its locks are free.
     PutAside {
         /// Each lock, and the refs that keep its work.
         aside: Vec<(Fence, Vec<Box<str>>)>,
     },
-    /// Tells what was found when the files of a lapsed or orphaned lock were looked at.
+    /// Records what was found in the files of a lapsed or orphaned lock.
     Inspected {
         fence: Fence,
-        /// The files with uncommitted work, if there is any; none of them are named if nobody could tell.
+        /// The files with uncommitted work, if there is any; empty if nobody could tell which.
         left: Option<Vec<Box<str>>>,
     },
-    /// Proves that locks are still held with these fences, before a guarded act.
-    CheckFences {
-        project: ProjectId,
-        /// Each path and the fence it was given with.
-        held: Vec<(PathPattern, Fence)>,
-        /// Held at least like this.
-        mode: LockMode,
-    },
+    /// Checks that locks are still held with these fences, before a guarded act.
+    CheckFences { project: ProjectId, held: Vec<(PathPattern, Fence)>, mode: LockMode },
 }
 
 /// What happened to locks and those who wait for them.
@@ -89,9 +82,8 @@ pub enum LockEvent {
     Acquired {
         fence: Fence,
         holder: Principal,
-        /// On what, for how long, and why.
         wanted: Wanted,
-        /// The ticket, if the holder had waited.
+        /// The ticket, if the holder had to wait.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         ticket: Option<Ticket>,
     },
@@ -99,76 +91,71 @@ pub enum LockEvent {
     #[serde(rename = "lock_renewed")]
     Renewed {
         fence: Fence,
-        /// On what, as people read it.
         path: Box<str>,
         ttl: Millis,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
     },
-    /// A lock was given up or taken away.
     #[serde(rename = "lock_released")]
     Released {
         fence: Fence,
-        /// On what, as people read it.
         path: Box<str>,
         cause: ReleaseCause,
     },
-    /// A lock's time ran out, or its holder ended; its files are being looked at before anybody else gets it.
+    /// A lock expired, or its holder ended; its files are inspected before anybody else gets it.
     #[serde(rename = "lock_lapsed")]
     Lapsed {
         fence: Fence,
-        /// On what, as people read it.
         path: Box<str>,
     },
     /// A lapsed lock had no uncommitted work and is free.
     #[serde(rename = "lock_expired")]
     Expired {
         fence: Fence,
-        /// On what, as people read it.
         path: Box<str>,
     },
-    /// A lapsed lock has uncommitted work: it is kept for the human or the leader.
+    /// A lapsed lock has uncommitted work, and is kept until the human or the leader decides.
     #[serde(rename = "lock_orphaned")]
     Orphaned {
         fence: Fence,
-        /// On what, as people read it.
         path: Box<str>,
-        /// Some of the files with work in them; none if that could not be told.
+        /// Some of the files with uncommitted work; empty if nobody could tell.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         files: Vec<Box<str>>,
     },
-    /// A person or leader gave a lock more time.
     #[serde(rename = "lock_extended")]
     Extended {
         fence: Fence,
-        /// On what, as people read it.
         path: Box<str>,
         ttl: Millis,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
     },
-    /// A lock went from one holder to another.
     #[serde(rename = "lock_handed_over")]
     HandedOver {
-        /// The lock as it was.
         fence: Fence,
-        /// On what, as people read it.
         path: Box<str>,
         new_fence: Fence,
         to: Principal,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
-        /// The ref that its work is about to be put aside into, if that is why.
+        /// The ref that its work is about to be put aside into, if that is the purpose.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         into: Option<Box<str>>,
     },
-    /// An ask joined the queue.
-    WaitStarted { ticket: Ticket, who: Principal, wants: Vec<Wanted>, wait: Millis },
-    /// An ask left the queue.
-    WaitEnded { ticket: Ticket, ending: WaitEnding },
+    WaitStarted {
+        ticket: Ticket,
+        who: Principal,
+        wants: Vec<Wanted>,
+        wait: Millis,
+    },
+    WaitEnded {
+        ticket: Ticket,
+        ending: WaitEnding,
+    },
 }
 
-/// Whoever is in the queue goes on as soon as it can.
+/// Serves the queue.
 pub(crate) const FOLLOW_UP: FollowUp =
     FollowUp { follows: may_serve_queue, next: super::waiting::next_grant };
 
@@ -178,7 +165,7 @@ fn may_serve_queue(event: &Event) -> bool {
             LockEvent::Released { .. }
             | LockEvent::Expired { .. }
             | LockEvent::HandedOver { .. }
-            // Whoever the new waiter waits for may go before those that wait for it, whatever it waits for.
+            // Those whom the new waiter waits for may now go before others that wait for it.
             | LockEvent::WaitStarted { .. }
             | LockEvent::WaitEnded { .. } => true,
             LockEvent::Acquired { .. }
@@ -262,7 +249,7 @@ event_types!(LockEvent {
     LockEvent::Expired { .. } => live("lock_expired", "lock:expired"),
     LockEvent::Orphaned { .. } => live("lock_orphaned", "lock:orphaned"),
     LockEvent::Extended { .. } => live("lock_extended", "lock:extended"),
-    // On the disk before the files change: else a power cut could leave work that nobody finds.
+    // On the disk before the files change: otherwise a power cut could leave work that nobody finds.
     LockEvent::HandedOver { into: Some(_), .. } => durable("lock_handed_over", "lock:handed_over"),
     LockEvent::HandedOver { .. } => live("lock_handed_over", "lock:handed_over"),
     LockEvent::WaitStarted { .. } => live("wait_started", "wait:started"),
@@ -285,7 +272,7 @@ impl FeatureEvent for LockEvent {
         let holder = |fence: &Fence| before.and_then(|world| world.locks.get(*fence)).map(|lock| lock.holder);
         match self {
             LockEvent::Acquired { holder, .. } => agents([*holder]),
-            // Whose work it was learns where it is.
+            // Tells the former holder where its work is.
             LockEvent::Released { fence, cause: ReleaseCause::PutAside { of, .. }, .. } => {
                 agents(holder(fence).into_iter().chain([*of]))
             }
@@ -294,7 +281,7 @@ impl FeatureEvent for LockEvent {
             | LockEvent::Lapsed { fence, .. }
             | LockEvent::Expired { fence, .. }
             | LockEvent::Extended { fence, .. } => agents(holder(fence)),
-            // Whoever leads the holder decides about what was left.
+            // The holder's leader decides about the work.
             LockEvent::Orphaned { fence, .. } => {
                 let holder = holder(fence);
                 let agent = holder.and_then(Principal::agent);

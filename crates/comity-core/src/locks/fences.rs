@@ -1,4 +1,4 @@
-//! Guarded acts: a fence that is not the current one is refused.
+//! Guarded acts: a stale fence is refused.
 
 use super::{Hold, Lock, LockMode, LockRefusal};
 use crate::ids::{Fence, Principal, ProjectId};

@@ -1,19 +1,25 @@
 //! Who waits for whom, by locks and by places in the queue.
 //!
-//! A place counts only while whoever has it does not itself wait for the other (see [`super::waiting`]). So no
-//! cycle ever contains a place in the queue of locks, and a deadlock is a cycle of everything else.
+//! A place counts only while its owner does not itself wait for the other (see [`super::waiting`]). So no cycle
+//! contains a place in the queue of locks, and a deadlock is a cycle of everything else.
 
 use std::collections::BTreeSet;
 
 use super::waiting::{collide, conflicts};
 use super::{LockWait, Wanted};
-use crate::ids::{Fence, Principal, Ticket};
-use crate::wait_graph::{Need, WaitedFor};
+use crate::features::{self, WaitedFor};
+use crate::ids::{Fence, Principal};
+use crate::wait_graph::{Need, WaitRules, Waits};
 use crate::world::World;
-use crate::{permissions, pools, tasks};
 
-/// Those of `candidates` that may wait for `top`, whatever for and perhaps by way of others. Every overlapping place
-/// before one's own counts here, and so does everybody of whom only one has to give something.
+pub(crate) const WAIT_RULES: WaitRules = WaitRules {
+    needs,
+    waiting_for: |world, holder| Box::new(blocked_by_locks(world, holder).map(|wait| wait.who)),
+    gives_way: false,
+};
+
+/// Those of `candidates` that may wait for `top`, for anything, perhaps indirectly. Every overlapping place ahead
+/// counts here, and so does everyone who is only one of several that could give something.
 pub(super) fn dependants(
     world: &World,
     top: Principal,
@@ -25,11 +31,9 @@ pub(super) fn dependants(
         if candidates.is_subset(&found) {
             break;
         }
-        let by_locks = blocked_by_locks(world, blocker).chain(blocked_by_places(world, blocker));
-        let by_others = pools::waiting_for(world, blocker)
-            .chain(permissions::waiting_for(world, blocker))
-            .chain(tasks::waiting_for(world, blocker));
-        for waiter in by_locks.map(|wait| wait.who).chain(by_others) {
+        let behind = blocked_by_places(world, blocker).map(|wait| wait.who);
+        let waiting = features::WAIT_RULES.iter().flat_map(|rules| (rules.waiting_for)(world, blocker));
+        for waiter in behind.chain(waiting) {
             if found.insert(waiter) {
                 open.push(waiter);
             }
@@ -39,42 +43,31 @@ pub(super) fn dependants(
     found
 }
 
-/// The waiting asks that a lock like this keeps waiting, whoever has it; its holder's own are among them.
+/// The waiting asks that a lock like this blocks, whoever holds it; including the holder's own.
 pub(super) fn against<'a>(world: &'a World, wanted: &Wanted) -> impl Iterator<Item = &'a LockWait> {
     let waits = world.locks.waits_overlapping(wanted.project, &wanted.pattern);
     waits.into_iter().filter(|wait| wants_against(wait, wanted))
 }
 
-/// What the asks of `who` in the queue need, but for the one at `except`: every lock in their way, but for those that
-/// were given away.
-pub(crate) fn needs<'a>(
-    world: &'a World,
-    who: Principal,
-    except: Option<Ticket>,
-    given_away: &BTreeSet<Fence>,
-) -> Vec<Need<'a>> {
-    let waits = world.locks.waiting(who).filter(|wait| Some(wait.ticket) != except);
-    let wants = waits.flat_map(|wait| &wait.wants);
-    wants.flat_map(|wanted| needs_of(world, who, wanted, given_away)).collect()
+/// What the asks of `who` in the queue need: every lock in their way.
+fn needs<'a>(waits: &Waits<'a>, who: Principal) -> Vec<Need<'a>> {
+    let asks = waits.world.locks.waiting(who).filter(|wait| Some(wait.ticket) != waits.except);
+    let wants = asks.flat_map(|wait| &wait.wants);
+    wants.flat_map(|wanted| needs_of(waits.world, who, wanted, &waits.supposed.locks_gone)).collect()
 }
 
-/// What is in the way of `wanted`: a need for each holder.
+/// What blocks `wanted`: a need for each holder.
 pub(super) fn needs_of<'a>(
     world: &'a World,
     who: Principal,
     wanted: &'a Wanted,
-    given_away: &BTreeSet<Fence>,
+    gone: &BTreeSet<Fence>,
 ) -> Vec<Need<'a>> {
     let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
-    let kept = locks.iter().filter(|lock| !given_away.contains(&lock.fence));
+    let kept = locks.iter().filter(|lock| !gone.contains(&lock.fence));
     let holders: BTreeSet<Principal> = kept.map(|lock| lock.holder).collect();
     let what = WaitedFor::Path(&wanted.pattern);
     holders.into_iter().map(|holder| Need::of(what, [holder])).collect()
-}
-
-/// Everybody who waits for a lock that `holder` has.
-pub(crate) fn waiting_for(world: &World, holder: Principal) -> impl Iterator<Item = Principal> {
-    blocked_by_locks(world, holder).map(|wait| wait.who)
 }
 
 fn blocked_by_locks(world: &World, holder: Principal) -> impl Iterator<Item = &LockWait> {

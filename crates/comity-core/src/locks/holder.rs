@@ -1,4 +1,4 @@
-//! Who stands in the way, as the refused one sees it.
+//! Who is in the way, as shown to whoever was refused.
 
 use std::fmt;
 
@@ -6,39 +6,37 @@ use serde::Serialize;
 
 use super::LockMode;
 use crate::calls;
-use crate::display::visible;
+use crate::display::{path_in_text, quoted};
 use crate::ids::AgentId;
 use crate::next_call::{Argument, NextCall, call};
 use crate::time::Millis;
 
-/// How long a hint proposes to wait.
+/// How long a hint suggests to wait.
 const WAIT: &str = "60s";
 
-/// Somebody who stands in the way, as the refused one sees it.
+/// Somebody who is in the way, as shown to whoever was refused.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HolderView {
     pub holder: String,
-    /// Its id, if it is an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// What it holds or waits for.
     pub path: String,
     pub mode: LockMode,
-    /// Held, lapsed, orphaned, or waiting before the asker.
+    /// Held, lapsed, orphaned, or waiting ahead of the asker.
     pub state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub age_ms: Millis,
-    /// How long it lasts without a sign of life; nothing if its holder's process is watched.
+    /// How long it lasts without a sign of life; `None` if its holder's process is watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<Millis>,
 }
 
 impl fmt::Display for HolderView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason =
-            self.reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
-        let HolderView { holder, path, age_ms, .. } = self;
+        let reason = self.reason.as_deref().map(|text| format!(" ({})", quoted(text))).unwrap_or_default();
+        let HolderView { holder, age_ms, .. } = self;
+        let path = path_in_text(&self.path);
         match (self.state, self.expires_in_ms) {
             ("waiting", _) => write!(f, "{holder} has waited for {path} for {age_ms}{reason}"),
             ("orphaned", _) => {
@@ -57,7 +55,7 @@ impl fmt::Display for HolderView {
     }
 }
 
-/// What to do about who stands in the way of `paths`, or, without any, of what was waited for.
+/// What to do about those in the way of `paths`; without paths, of what was waited for.
 pub(super) fn next_step(holders: &[HolderView], paths: &[String]) -> String {
     let wait = match paths {
         [] => "ask again to wait longer".to_owned(),

@@ -9,7 +9,7 @@ use crate::paths::overlaps;
 use crate::wait_graph::Waits;
 use crate::world::World;
 
-/// Names the first thing about agents, locks and the queue that must not be, if there is one.
+/// The first violated invariant of agents, locks and the queue, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
     exclusive(world)?;
     agents_release(world)?;
@@ -17,7 +17,7 @@ pub fn check(world: &World) -> Result<(), String> {
     queue(world)
 }
 
-/// No two locks that exclude each other overlap, unless one holder has both.
+/// Locks that exclude each other do not overlap, unless one holder has both.
 fn exclusive(world: &World) -> Result<(), String> {
     let locks: Vec<&Lock> = world.locks.iter().collect();
     for (at, a) in locks.iter().enumerate() {
@@ -37,7 +37,7 @@ fn exclusive(world: &World) -> Result<(), String> {
     Ok(())
 }
 
-/// An agent that has ended holds nothing and waits for nothing; only what may have work in it is kept.
+/// An ended agent holds nothing and waits for nothing; only locks that may cover uncommitted work are kept.
 fn agents_release(world: &World) -> Result<(), String> {
     let is_live =
         |who: Principal| who.agent().is_none_or(|id| world.agents.get(id).is_some_and(|a| a.is_live()));
@@ -58,7 +58,7 @@ fn names(world: &World) -> Result<(), String> {
     }
 }
 
-/// Nobody in the queue could be served, and nobody waits in a cycle. Places make no cycle where locks make none.
+/// Nobody in the queue could be served, and nobody waits in a cycle. Places close no cycle that locks do not close.
 fn queue(world: &World) -> Result<(), String> {
     if let Some(grant) = next_grant(world) {
         return Err(format!("a waiter was left standing: {grant:?}"));
@@ -67,7 +67,7 @@ fn queue(world: &World) -> Result<(), String> {
     let askers = world.agents.live().map(|agent| Principal::Agent(agent.id));
     let waiting: BTreeSet<Principal> =
         world.locks.waits().map(|wait| wait.who).chain(lines).chain(askers).collect();
-    let waits = Waits::of(world).with_work();
+    let waits = Waits::all(world);
     match waiting.into_iter().find_map(|who| waits.cycle(who)) {
         Some(cycle) => Err(format!("they wait for ever: {cycle}")),
         None => Ok(()),

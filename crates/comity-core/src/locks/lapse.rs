@@ -1,4 +1,4 @@
-//! What time, and the end of a holder, do to locks and waits.
+//! What becomes of locks and waits when time runs out, or their holder ends.
 
 use super::release::hand_to;
 use super::waiting::collide;
@@ -9,27 +9,27 @@ use crate::ids::{AgentId, Fence, Principal, Ticket};
 use crate::limits::FILES_LEFT_MAX;
 use crate::world::World;
 
-/// A lock's time ran out. An exclusive one is kept from others until its files were looked at.
+/// A lock expired. An exclusive one is kept from others until its files are inspected.
 pub(crate) fn lapse(world: &World, fence: Fence) -> Vec<Event> {
     let Some(lock) = world.locks.get(fence) else { return vec![] };
     let path = lock.path();
     match (lock.hold, lock.wanted.mode) {
         (Hold::Held, LockMode::Exclusive) => vec![Event::Lock(LockEvent::Lapsed { fence, path })],
         (Hold::Held, LockMode::Shared) => vec![Event::Lock(LockEvent::Expired { fence, path })],
-        // Nobody could tell in time whether there is work in it: then there may be.
+        // Nobody could tell in time whether there is uncommitted work, so there may be.
         (Hold::Lapsed, _) => orphaned(world, lock, vec![]),
         (Hold::Orphaned, _) => vec![],
     }
 }
 
-/// The files of a lapsed or orphaned lock were looked at: these have uncommitted work, or none has.
+/// The files of a lapsed or orphaned lock were inspected: `left` is the uncommitted work in them, if any.
 pub(crate) fn inspected(world: &World, fence: Fence, left: Option<&[Box<str>]>) -> Vec<Event> {
     let Some(lock) = world.locks.get(fence) else { return vec![] };
     let path = lock.path();
     let has_ended = lock.holder.agent().is_some_and(|agent| world.agents.living(agent).is_err());
     match (lock.hold, left) {
         (Hold::Held, _) => vec![],
-        // Nobody could tell which files when it was orphaned; now somebody can.
+        // It was not known which files when it was orphaned; now it is.
         (Hold::Orphaned, Some(files)) if files.is_empty() || !lock.left.is_empty() => vec![],
         (Hold::Lapsed | Hold::Orphaned, Some(files)) => returned(world, lock).unwrap_or_else(|| {
             let files = files.iter().take(FILES_LEFT_MAX).cloned().collect();
@@ -40,7 +40,7 @@ pub(crate) fn inspected(world: &World, fence: Fence, left: Option<&[Box<str>]>) 
     }
 }
 
-/// The work of a sub-agent that is done belongs to the agent that asked for it, as long as that lives.
+/// Passes the work of a sub-agent that is done to the agent that asked for it, while that lives.
 fn returned(world: &World, lock: &Lock) -> Option<Vec<Event>> {
     let holder = world.agents.get(lock.holder.agent()?)?;
     let is_done = matches!(holder.life, Life::Ended { ending: Ending::Completed, .. });
@@ -50,7 +50,7 @@ fn returned(world: &World, lock: &Lock) -> Option<Vec<Event>> {
     hand_to(world, vec![lock], Principal::Agent(asked_by.id), reason).ok()
 }
 
-/// Keeps a lock for whoever decides about its work. Whoever waits for it learns that now: it may be kept for long.
+/// Keeps a lock until somebody decides about its work. Those waiting for it are told now: it may take long.
 fn orphaned(world: &World, lock: &Lock, files: Vec<Box<str>>) -> Vec<Event> {
     let (fence, path, wanted) = (lock.fence, lock.path(), &lock.wanted);
     let mut events = vec![Event::Lock(LockEvent::Orphaned { fence, path, files })];
@@ -80,8 +80,8 @@ pub(crate) fn left_behind(world: &World, agent: AgentId) -> Vec<Event> {
 }
 
 impl Lock {
-    /// What becomes of it when its holder ends. One that was for editing is kept from others until its files were looked at:
-    /// half-done work is nobody's to go on with by accident.
+    /// What becomes of the lock when its holder ends. An exclusive one is kept from others until its files are
+    /// inspected: nobody should build on half-done work by accident.
     fn left(&self) -> Event {
         match self.wanted.mode {
             LockMode::Exclusive => Event::Lock(LockEvent::Lapsed { fence: self.fence, path: self.path() }),

@@ -25,7 +25,7 @@ pub(crate) use acquire::lock_at_once;
 pub(crate) use feature::FOLLOW_UP;
 pub use feature::{LockAsk, LockEvent};
 use fences::check_fences;
-pub(crate) use graph::{needs, waiting_for};
+pub(crate) use graph::WAIT_RULES;
 pub use holder::HolderView;
 pub use invariants::check;
 use lapse::inspected;
@@ -56,36 +56,34 @@ pub struct Wanted {
     pub project: ProjectId,
     pub pattern: PathPattern,
     pub mode: LockMode,
-    /// For how long without a sign of life.
+    /// How long it lasts without a sign of life.
     pub ttl: Millis,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<Box<str>>,
-    /// Whether the agents below its holder may write there, too.
+    /// Whether agents below its holder may write there, too.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub with_children: bool,
-    /// The root of the worktree in which it is asked for, where that is known.
+    /// The root of the worktree that it was asked for in, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub worktree: Option<Box<str>>,
 }
 
-/// What keeps others from writing: who holds it, on what, and how long.
+/// What keeps others from writing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
-    /// Its fence, which is also its name.
+    /// Identifies it, too.
     pub fence: Fence,
     pub holder: Principal,
-    /// On what, how, for how long, and why.
     pub wanted: Wanted,
     pub since: Timestamp,
-    /// When its TTL was last counted from, besides the holder's signs of life; or when it lapsed or was orphaned.
+    /// From when its TTL counts, besides its holder's signs of life; or when it lapsed or was orphaned.
     pub renewed: Timestamp,
-    /// Whether it is held, lapsed or orphaned.
     pub hold: Hold,
     /// Some of the files with uncommitted work, if it is orphaned.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub left: Vec<Box<str>>,
-    /// What becomes of the work, if its holder took it over to put it aside.
+    /// Set while its holder puts the work aside, having taken it over for that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rescue: Option<OngoingRescue>,
 }
@@ -104,9 +102,9 @@ pub struct OngoingRescue {
 #[serde(rename_all = "lowercase")]
 pub enum Hold {
     Held,
-    /// Its time ran out or its holder ended; its files are being looked at.
+    /// It expired or its holder ended; its files are being inspected.
     Lapsed,
-    /// Its time ran out or its holder ended over uncommitted work; the human or a leader decides.
+    /// It expired or its holder ended with uncommitted work in it; the human or a leader decides.
     Orphaned,
 }
 
@@ -114,22 +112,19 @@ pub enum Hold {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReleaseCause {
-    /// Its holder gave it back.
     GivenBack,
     HolderEnded,
-    /// The human or a leader took it away.
     TakenAway {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
     },
-    /// The work that was left was put aside.
     PutAside {
         of: Principal,
-        /// The refs that keep it; none if there was no work any more.
+        /// The refs that keep it; empty if there was no work any more.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         into: Vec<Box<str>>,
     },
-    /// Its holder got an exclusive lock instead of this shared one, or one that is also for the agents below.
+    /// Its holder got an exclusive lock in place of this shared one, or one that includes the agents below.
     Upgraded,
 }
 
@@ -137,13 +132,12 @@ pub enum ReleaseCause {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockWait {
-    /// Its place; smaller ones were there first.
     pub ticket: Ticket,
     pub who: Principal,
     pub wants: Vec<Wanted>,
     pub since: Timestamp,
     pub deadline: Timestamp,
-    /// The key of the ask, so that a repeat finds its place again.
+    /// The key of the ask, so that a repeat finds its place.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<Key>,
 }
@@ -152,16 +146,15 @@ pub struct LockWait {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WaitEnding {
-    /// Everything that was wanted is held now, with these fences.
     Granted {
-        /// One for each thing that was wanted.
+        /// One for each want.
         fences: Vec<Fence>,
     },
     TimedOut,
-    /// The asker's side gave up.
+    /// The asker gave up.
     Cancelled,
     AskerEnded,
-    /// What it waited for was left with uncommitted work: no time frees it.
+    /// What it waited for is orphaned, so time will not free it.
     Orphaned,
 }
 

@@ -1,4 +1,4 @@
-//! What agents are told about locks, once.
+//! Notices to agents about locks.
 
 use std::fmt;
 
@@ -10,22 +10,17 @@ use crate::notices::quoted;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum LockTold {
-    /// It ran out and is free.
     #[serde(rename = "lock_expired")]
     Expired { path: String },
-    /// It ran out over uncommitted work.
     #[serde(rename = "lock_orphaned")]
     Orphaned { path: String },
-    /// An agent that the receiver leads left uncommitted work under it.
+    /// An agent that the receiver leads left uncommitted work.
     #[serde(rename = "work_orphaned")]
     WorkOrphaned { path: String, by: String, files: Vec<String> },
-    /// Somebody took it away.
     #[serde(rename = "lock_taken")]
     Taken { path: String, by: String, reason: Option<String> },
-    /// Somebody gave it more time.
     #[serde(rename = "lock_extended")]
     Extended { path: String, by: String },
-    /// It came to this agent.
     #[serde(rename = "lock_given")]
     Given { path: String, by: String, reason: Option<String> },
 }

@@ -1,4 +1,4 @@
-//! What becomes of work that somebody left: it is taken over as it is, or in order to put it aside.
+//! What becomes of orphaned work: it is taken over, or put aside.
 
 use super::release::{check_words, decidable, hand_to};
 use super::{Hold, Lock, LockEvent, ReleaseCause};
@@ -10,8 +10,8 @@ use crate::paths::PathPattern;
 use crate::refusal::Refusal;
 use crate::world::World;
 
-/// Makes every lock that overlaps the patterns the asker's; all must be orphaned. What is in `into` is taken over to be put
-/// aside there: then that must be all.
+/// Makes every lock that overlaps the patterns the asker's; all must be orphaned. Those in `into` are taken over to
+/// be put aside there; then they must be all.
 pub(crate) fn adopt(
     world: &World,
     who: Principal,
@@ -47,7 +47,7 @@ pub(crate) fn adopt(
     Ok(events)
 }
 
-/// What the asker took over was put aside into these refs: it is free.
+/// What the asker took over was put aside into these refs, and is free.
 pub(crate) fn put_aside(
     world: &World,
     who: Principal,

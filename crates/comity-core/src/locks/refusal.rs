@@ -1,4 +1,4 @@
-//! Why there is no lock.
+//! Refusals about locks.
 
 use std::fmt;
 
@@ -15,43 +15,39 @@ use crate::time::Millis;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LockRefusal {
-    /// Somebody else holds or waits for what was asked.
     Locked {
-        /// The path as it was asked for.
+        /// As it was asked for.
         #[serde(skip)]
         path: String,
-        /// What else of it is not free.
+        /// Other paths that are not free.
         #[serde(skip)]
         also: Vec<String>,
-        /// All that was asked for, if that was more than the path.
+        /// Everything that was asked for, if that was more than the path.
         #[serde(skip)]
         asked: Vec<String>,
-        /// Who stands in the way.
+        /// Who is in the way.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         holders: Vec<HolderView>,
-        /// How many asks wait for the same.
         waiting: usize,
     },
-    /// The queue did not serve the ask in time.
     WaitTimedOut {
         #[serde(skip)]
         waited: Millis,
-        /// Who stands in the way.
+        /// Who is in the way.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         holders: Vec<HolderView>,
     },
     NotHeld {
-        /// The path as it was given.
+        /// As given.
         #[serde(skip)]
         path: String,
-        /// What of it, or around it, the caller does hold.
+        /// Locks of the caller within or around it.
         #[serde(skip)]
         yours: Vec<String>,
         /// Who else holds it, if anybody.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         holders: Vec<HolderView>,
     },
-    /// A guarded act with a fence that is not the current one.
     StaleFence {
         #[serde(skip)]
         path: String,
@@ -62,7 +58,7 @@ pub enum LockRefusal {
 }
 
 impl LockRefusal {
-    /// These stand in the way of one path.
+    /// The refusal because these are in the way.
     pub fn locked(path: String, holders: Vec<HolderView>, waiting: usize) -> Refusal {
         Refusal::Lock(LockRefusal::Locked { path, also: vec![], asked: vec![], holders, waiting })
     }

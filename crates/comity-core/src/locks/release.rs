@@ -6,6 +6,7 @@ use super::{Lock, LockEvent, LockRefusal, ReleaseCause};
 use crate::calls;
 use crate::checks::check_reason;
 use crate::event::Event;
+use crate::features::WaitedFor;
 use crate::ids::{AgentId, Fence, Principal, ProjectId};
 use crate::limits::{HOLDERS_SHOWN_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN};
 use crate::next_call::{Argument, call};
@@ -14,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::roles::is_lead;
 use crate::teams::leads;
 use crate::time::Millis;
-use crate::wait_graph::{Need, WaitedFor, Waits};
+use crate::wait_graph::{Need, Waits};
 use crate::world::World;
 
 pub(crate) fn unlock(
@@ -44,19 +45,17 @@ pub(crate) fn unlock(
     Ok(locks.into_iter().map(|lock| lock.released(ReleaseCause::GivenBack)).collect())
 }
 
-/// Gives back everything that one holds, in one project or in all.
 pub(crate) fn unlock_all(world: &World, who: Principal, project: Option<ProjectId>) -> Vec<Event> {
     let meant = world.locks.of(who).filter(|lock| project.is_none_or(|here| here == lock.wanted.project));
     meant.map(|lock| lock.released(ReleaseCause::GivenBack)).collect()
 }
 
-/// The paths of one ask and the words beside it have a bound.
 pub(super) fn check_words(patterns: &[PathPattern], reason: Option<&str>) -> Result<(), Refusal> {
     check_path_count(patterns.len())?;
     check_reason(reason)
 }
 
-/// Whether `outer` is a directory, or several, that everything in `inner` lies in.
+/// Whether `outer` is one or several directories that contain everything in `inner`.
 fn holds_all_of(outer: &PathPattern, inner: &PathPattern) -> bool {
     inner.alternatives().iter().all(|inside| {
         outer.alternatives().iter().any(|outside| {
@@ -76,8 +75,8 @@ fn not_held(world: &World, who: Principal, project: ProjectId, pattern: &PathPat
     })
 }
 
-/// The locks that somebody means by a pattern: those on exactly it, else those that lie within it, else the narrowest that
-/// cover it.
+/// The locks that somebody means by a pattern: those on exactly it, otherwise those within it, otherwise the
+/// narrowest that cover it.
 pub fn meant_by<'a>(world: &'a World, project: ProjectId, pattern: &PathPattern) -> Vec<&'a Lock> {
     let all = world.locks.overlapping(project, pattern);
     let those = |is_meant: &dyn Fn(&PathPattern) -> bool| -> Vec<&'a Lock> {
@@ -98,7 +97,7 @@ pub fn meant_by<'a>(world: &'a World, project: ProjectId, pattern: &PathPattern)
     covering
 }
 
-/// Whether an agent goes on where one that has ended stopped: in its session, or as its program.
+/// Whether an agent continues where an ended one stopped: in its session, or as its program.
 fn continues(world: &World, now: AgentId, before: AgentId) -> bool {
     let (Some(now), Some(before)) = (world.agents.get(now), world.agents.get(before)) else { return false };
     let (now_is, was) = (&now.profile, &before.profile);
@@ -107,8 +106,8 @@ fn continues(world: &World, now: AgentId, before: AgentId) -> bool {
             || (now_is.process.is_some() && now_is.process == was.process))
 }
 
-/// Whether `who` may decide about what `holder` has: itself, whoever goes on in its place, whoever leads it, its team's lead,
-/// the human.
+/// Whether `who` may decide about what `holder` has: the holder, whoever continues in its place, its leader, its
+/// team's lead, or the human.
 fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
     let leads_team = |lead: AgentId, other: AgentId| {
         let (lead, other) = (world.agents.get(lead), world.agents.get(other));
@@ -126,7 +125,7 @@ fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
     }
 }
 
-/// Every lock that overlaps one of the patterns, if `who` may decide about all of them.
+/// Every lock that overlaps one of the patterns; refused unless `who` may decide about all of them.
 pub(super) fn decidable<'a>(
     world: &'a World,
     who: Principal,
@@ -136,7 +135,7 @@ pub(super) fn decidable<'a>(
     decidable_of(world, who, project, patterns, |pattern| world.locks.overlapping(project, pattern))
 }
 
-/// The locks that are named by the patterns, if `who` may decide about all of them.
+/// The locks that the patterns mean; refused unless `who` may decide about all of them.
 fn decidable_named<'a>(
     world: &'a World,
     who: Principal,
@@ -249,7 +248,7 @@ pub(crate) fn hand_over(
     hand_to(world, locks, to, reason)
 }
 
-/// What cannot stay behind has to be named, too: nobody gives away more than was said.
+/// Refuses to hand over locks that must go along but were not named.
 fn check_company(world: &World, locks: &[&Lock], to: Principal) -> Result<(), Refusal> {
     let mut all = locks.to_vec();
     add_company(world, &mut all);
@@ -267,7 +266,7 @@ fn check_company(world: &World, locks: &[&Lock], to: Principal) -> Result<(), Re
     ))
 }
 
-/// Hands these locks over, with what cannot be apart from them.
+/// Hands these locks over, with those that must go along.
 pub(super) fn hand_to<'a>(
     world: &'a World,
     mut locks: Vec<&'a Lock>,
@@ -280,8 +279,8 @@ pub(super) fn hand_to<'a>(
     let mut waits = Waits::of(world);
     for (at, lock) in locks.iter().enumerate() {
         check_one_for_each_pattern(world, lock, &locks[..at], to)?;
-        waits = waits.without_lock(lock.fence);
-        // Whoever wants the same waits for the new holder from now on, the old one included.
+        waits.supposed.locks_gone.insert(lock.fence);
+        // Everybody who wants the same, including the old holder, waits for the new holder from now on.
         for waiter in against(world, &lock.wanted).map(|wait| wait.who).filter(|waiter| *waiter != to) {
             let what = WaitedFor::Path(&lock.wanted.pattern);
             waits = waits.with(waiter, Need::of(what, [to]));
@@ -300,7 +299,7 @@ pub(super) fn hand_to<'a>(
     Ok(events)
 }
 
-/// Adds what the same holders have besides and could not keep beside these: locks that overlap them.
+/// Adds locks of the same holders that overlap these: they cannot keep them.
 fn add_company<'a>(world: &'a World, locks: &mut Vec<&'a Lock>) {
     let mut at = 0;
     while let Some(lock) = locks.get(at).copied() {
@@ -316,7 +315,7 @@ fn add_company<'a>(world: &'a World, locks: &mut Vec<&'a Lock>) {
     }
 }
 
-/// A holder has at most one lock on one pattern.
+/// A holder has at most one lock on a pattern.
 fn check_one_for_each_pattern(
     world: &World,
     lock: &Lock,

@@ -30,37 +30,35 @@ impl Locks {
         self.by_fence.get(&fence)
     }
 
-    /// All locks, the oldest fence first.
+    /// Oldest fence first.
     pub fn iter(&self) -> impl Iterator<Item = &Lock> {
         self.by_fence.values()
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.by_fence.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.by_fence.is_empty()
     }
 
-    /// How many have one.
     pub fn holders(&self) -> usize {
         self.by_holder.len()
     }
 
-    /// All that `holder` has, orphaned ones included.
+    /// All locks of `holder`, including orphaned ones.
     pub fn of(&self, holder: Principal) -> impl Iterator<Item = &Lock> {
         self.by_holder.get(&holder).into_iter().flatten().filter_map(|fence| self.by_fence.get(fence))
     }
 
-    /// All that `holder` has and that end with it; what lapsed is looked at first, what is orphaned is kept for the human.
+    /// The locks of `holder` that end with it: not lapsed ones, which are inspected first, nor orphaned ones, which
+    /// are kept.
     pub fn live_of(&self, holder: Principal) -> impl Iterator<Item = &Lock> {
         self.of(holder).filter(|lock| lock.hold == Hold::Held)
     }
 
-    /// The locks that overlap `pattern`, by fence.
+    /// By fence.
     pub fn overlapping(&self, project: ProjectId, pattern: &PathPattern) -> Vec<&Lock> {
         let fences = self.index.get(&project).map(|index| index.overlaps(pattern)).unwrap_or_default();
         fences.into_iter().filter_map(|fence| self.by_fence.get(&Fence(fence))).collect()
@@ -81,17 +79,16 @@ impl Locks {
         found
     }
 
-    /// The locks whose files are being looked at.
+    /// The locks whose files are being inspected.
     pub fn lapsed(&self) -> impl Iterator<Item = &Lock> {
         self.lapsed.iter().filter_map(|fence| self.by_fence.get(fence))
     }
 
-    /// The locks over uncommitted work whose holders ended or were silent.
     pub fn orphaned(&self) -> impl Iterator<Item = &Lock> {
         self.orphaned.iter().filter_map(|fence| self.by_fence.get(fence))
     }
 
-    /// All waits, the first in line first.
+    /// First in line first.
     pub fn waits(&self) -> impl Iterator<Item = &LockWait> {
         self.waits.values()
     }
@@ -106,12 +103,12 @@ impl Locks {
         self.by_waiter.get(&who).into_iter().flatten().copied()
     }
 
-    /// The waiting asks of one waiter, the first in line first.
+    /// The waiting asks of one waiter, first in line first.
     pub fn waiting(&self, who: Principal) -> impl Iterator<Item = &LockWait> {
         self.waits_of(who).filter_map(|ticket| self.waits.get(&ticket))
     }
 
-    /// The waits that overlap `pattern`, the first in line first.
+    /// First in line first.
     pub fn waits_overlapping(&self, project: ProjectId, pattern: &PathPattern) -> Vec<&LockWait> {
         if self.waits.is_empty() {
             return Vec::new();
@@ -172,7 +169,7 @@ impl Locks {
     }
 }
 
-/// When the lock runs out, if it is in force and time alone ends it. Whose process is watched is known to live.
+/// When the lock expires, if it is in force. With a watched process it does not: the holder is known to live.
 pub(super) fn expires_at(world: &World, lock: &Lock) -> Option<Timestamp> {
     let holder = lock.holder.agent().and_then(|id| world.agents.get(id));
     match holder {
@@ -183,7 +180,7 @@ pub(super) fn expires_at(world: &World, lock: &Lock) -> Option<Timestamp> {
     }
 }
 
-/// Puts locks and waits back, with their deadlines.
+/// Restores locks and waits, with their deadlines.
 pub(crate) fn restore(world: &mut World, locks: Vec<Lock>, waits: Vec<LockWait>) {
     for lock in locks {
         let fence = lock.fence;
@@ -196,7 +193,7 @@ pub(crate) fn restore(world: &mut World, locks: Vec<Lock>, waits: Vec<LockWait>)
     }
 }
 
-/// Sets the deadlines of all that `holder` has anew, after a sign of life.
+/// Renews the deadlines of everything that `holder` has, after a sign of life.
 pub(crate) fn watch_held_by(world: &mut World, holder: Principal) {
     let held: Vec<Fence> = world.locks.by_holder.get(&holder).into_iter().flatten().copied().collect();
     for fence in held {
@@ -204,7 +201,6 @@ pub(crate) fn watch_held_by(world: &mut World, holder: Principal) {
     }
 }
 
-/// Sets the deadline of one lock.
 fn watch(world: &mut World, fence: Fence) {
     let Some(lock) = world.locks.get(fence) else { return };
     let deadline = match lock.hold {
@@ -215,7 +211,6 @@ fn watch(world: &mut World, fence: Fence) {
     world.deadlines.set(Due::Lock(fence), deadline);
 }
 
-/// Folds an event about locks into the world.
 pub(super) fn apply(world: &mut World, record: &Record, event: &LockEvent) {
     let now = world.now;
     match event {
@@ -347,11 +342,11 @@ fn hand_over(
     if rescue.is_some() {
         lock.wanted.ttl = lock.wanted.ttl.max(RESCUE_TTL);
     } else if lock.hold == Hold::Orphaned {
-        // The time that was too short for whoever left it is not its next holder's.
+        // The next holder should not get a TTL that was too short for the last one.
         lock.wanted.ttl = lock.wanted.ttl.max(LOCK_TTL);
     }
     let now = world.now;
-    // What is put aside is the work since its maker had the lock, and where it had it.
+    // What is put aside is the work since its author had the lock, in the author's worktree.
     let since = if rescue.is_some() { lock.since } else { now };
     lock.wanted.worktree = lock.wanted.worktree.filter(|_| rescue.is_some());
     world.locks.insert(Lock {

@@ -1,8 +1,8 @@
-//! The queue: who stands in whose way, cycles of waiting, and whose turn it is.
+//! The queue: who is in whose way, cycles of waiting, and whose turn it is.
 //!
 //! First come, first served, where asks overlap: nobody overtakes a waiter that wants the same path. One exception
-//! keeps that from being a deadlock by itself: whoever a waiter waits for may go on taking what it needs. And the
-//! other way round: nobody takes what somebody waits for whom it waits for itself, by another ask of its own.
+//! avoids deadlocks: whoever a waiter waits for may go on taking what it needs. Conversely, nobody takes something
+//! that is wanted by a waiter for whom it waits itself with another ask.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -12,21 +12,22 @@ use super::graph::{dependants, wants_against};
 use super::table::expires_at;
 use super::{Hold, HolderView, Lock, LockEvent, LockMode, LockWait, ReleaseCause, WaitEnding, Wanted};
 use crate::event::Event;
+use crate::features::WaitedFor;
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
 use crate::paths::PathPattern;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
-use crate::wait_graph::{Need, WaitedFor, Waits};
+use crate::wait_graph::{Need, Waits};
 use crate::world::World;
 
 /// What keeps an ask from being granted.
 pub(super) enum Obstacle<'a> {
     Lock(&'a Lock),
-    /// Somebody's place in the queue, and what of it is wanted.
+    /// Somebody's place in the queue, and what is wanted there.
     Place(&'a LockWait, &'a Wanted),
 }
 
-/// The locks of others that `who` would collide with on `pattern`; the first ones, at most `limit`.
+/// The locks of others that collide with `pattern` in this mode; at most `limit`.
 pub fn conflicts<'a>(
     world: &'a World,
     who: Principal,
@@ -50,7 +51,8 @@ pub fn conflicts<'a>(
     found
 }
 
-/// Whether a lock keeps `who` from writing there: another's does, unless it is from above and is meant for those below, too.
+/// Whether a lock keeps `who` from writing there: another's does, unless its holder is above and shares it with those
+/// below.
 pub fn keeps_from_writing(world: &World, who: Principal, lock: &Lock) -> bool {
     let is_from_above = || match (lock.holder, who) {
         (Principal::Agent(above), Principal::Agent(below)) => world.agents.is_ancestor(above, below),
@@ -78,13 +80,13 @@ pub(super) fn obstacles<'a>(
     locks.into_iter().map(Obstacle::Lock).chain(places).collect()
 }
 
-/// Asking again for what one holds is never in anybody's way.
+/// Asking again for what one holds is in nobody's way.
 fn is_own(world: &World, who: Principal, wanted: &Wanted) -> bool {
     let own = world.locks.own(who, wanted.project, &wanted.pattern);
     own.is_some_and(|lock| lock.wanted.mode >= wanted.mode)
 }
 
-/// The places in the queue that go before this one: the earlier ones, and those that `who` waits for by another ask.
+/// The places in the queue that go before this one: earlier ones, and those that `who` waits for with another ask.
 fn places_first<'a>(
     world: &'a World,
     who: Principal,
@@ -101,7 +103,7 @@ fn places_first<'a>(
         others.iter().filter(|wait| earlier(wait)).map(|wait| wait.who).collect();
     let dependants =
         if candidates.is_empty() { BTreeSet::new() } else { dependants(world, who, &candidates) };
-    // To take what they wait for, while waiting for them, would be a deadlock.
+    // Taking what they wait for, while waiting for them, would be a deadlock.
     let what = WaitedFor::Path(&wanted.pattern);
     let after = others
         .iter()
@@ -115,7 +117,7 @@ pub(super) fn collide(a: &Wanted, b: &Wanted) -> bool {
     a.project == b.project && a.mode.excludes(b.mode) && crate::paths::overlaps(&a.pattern, &b.pattern)
 }
 
-/// Whom `who` waits for right now.
+/// Whom `who` currently waits for.
 pub fn waits_for(world: &World, who: Principal) -> BTreeSet<Principal> {
     let mut blockers = BTreeSet::new();
     for wait in world.locks.waiting(who) {
@@ -126,10 +128,10 @@ pub fn waits_for(world: &World, who: Principal) -> BTreeSet<Principal> {
     blockers
 }
 
-/// The events that serve the first ask in line that can be served, or `None` when nobody can go on.
+/// The events that serve the first ask that can be served, if there is one.
 pub(crate) fn next_grant(world: &World) -> Option<Vec<Event>> {
     world.locks.waits().find_map(|wait| {
-        // Locks are looked at first: most of a long queue waits for one, and places cost more to judge.
+        // Locks first: most asks in a long queue wait for one, and places cost more to judge.
         let unlocked = |wanted: &Wanted| {
             conflicts(world, wait.who, wanted.project, &wanted.pattern, wanted.mode, 1).is_empty()
         };
@@ -162,7 +164,7 @@ pub(crate) fn cancel_wait(world: &World, who: Principal, ticket: Ticket) -> Resu
     }
 }
 
-/// The ticket of a remembered ask that is still in the queue.
+/// The ticket of a remembered ask that is still queued.
 pub(crate) fn still_waiting(world: &World, answer: &[Event]) -> Option<Ticket> {
     answer.iter().find_map(|event| match event {
         Event::Lock(LockEvent::WaitStarted { ticket, .. }) => {
@@ -202,7 +204,6 @@ impl Obstacle<'_> {
 }
 
 impl Lock {
-    /// What it is on, as people read it and as events tell it.
     pub fn path(&self) -> Box<str> {
         self.wanted.pattern.readable().into()
     }
@@ -211,7 +212,7 @@ impl Lock {
         Event::Lock(LockEvent::Released { fence: self.fence, path: self.path(), cause })
     }
 
-    /// The lock as somebody sees it who is kept out by it.
+    /// The lock as shown to somebody whom it keeps out.
     pub fn view(&self, world: &World, now: Timestamp) -> HolderView {
         HolderView {
             holder: world.name_of(self.holder),
@@ -220,18 +221,18 @@ impl Lock {
             mode: self.wanted.mode,
             state: self.hold.word(),
             reason: self.wanted.reason.as_deref().map(str::to_owned),
-            // Orphaned work is as old as its end.
+            // Orphaned work is as old as its orphaning.
             age_ms: now.since(if self.hold == Hold::Orphaned { self.renewed } else { self.since }),
             expires_in_ms: expires_at(world, self).map(|at| at.since(now)),
         }
     }
 
-    /// When it runs out without a further sign of life, if it is in force and its holder's process is not watched.
+    /// When it expires without a further sign of life, if it is in force and its holder's process is not watched.
     pub fn expires_at(&self, world: &World) -> Option<Timestamp> {
         expires_at(world, self)
     }
 
-    /// Whether it is in force at `now`; the timer only announces what this says.
+    /// Whether it is in force at `now`; the timer only records what this says.
     pub fn is_live(&self, world: &World, now: Timestamp) -> bool {
         self.hold == Hold::Held && self.expires_at(world).is_none_or(|at| now < at)
     }

@@ -1,4 +1,4 @@
-//! The mailboxes as the log left them.
+//! The mailboxes.
 
 mod apply;
 
@@ -19,23 +19,23 @@ use crate::world::World;
 pub(super) use apply::apply;
 pub(crate) use apply::{agent_ended, restore};
 
-/// A letter that somebody has not got yet.
+/// A letter that has not reached everybody.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredLetter {
     pub letter: Arc<Letter>,
     pub from: Principal,
-    /// When, on the engine's clock.
+    /// On the engine's clock.
     pub sent: Timestamp,
     pub wall_ms: i64,
-    /// In how many boxes it is.
+    /// How many boxes it is in.
     pub(crate) boxes: usize,
 }
 
-/// How much the sender of a letter matters to its receiver.
+/// How much a sender matters to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SenderRank {
-    /// The human, or who leads the receiver.
+    /// The human, or the receiver's leader.
     Above,
     Peer,
 }
@@ -45,12 +45,11 @@ pub enum SenderRank {
 #[serde(deny_unknown_fields)]
 pub struct OpenOffer {
     pub letters: Vec<LetterId>,
-    /// The control messages in it.
     pub controls: Vec<ControlId>,
     pub until: Timestamp,
 }
 
-/// The newest of what waits for somebody.
+/// The newest items that wait for somebody.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Newest {
     letter: Option<LetterId>,
@@ -58,12 +57,12 @@ pub struct Newest {
 }
 
 impl Newest {
-    /// Whether something of it came after the other.
+    /// Whether anything in it came after the other.
     pub fn is_news_after(self, last: Newest) -> bool {
         self.letter > last.letter || self.control > last.control
     }
 
-    /// The newest of both.
+    /// The newer of each.
     pub fn or(self, other: Newest) -> Newest {
         Newest { letter: self.letter.max(other.letter), control: self.control.max(other.control) }
     }
@@ -95,7 +94,7 @@ pub struct Mailbox {
     bytes: usize,
 }
 
-/// All mail that is on its way.
+/// All undelivered mail.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mail {
@@ -112,17 +111,16 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// The letter with this number, while somebody has not got it.
+    /// The letter, unless it has reached everybody.
     pub fn get(&self, id: LetterId) -> Option<&StoredLetter> {
         self.letters.get(&id)
     }
 
-    /// The box of a receiver; nobody has one for whom nothing ever waited.
+    /// The box of a receiver; `None` if nothing ever waited for it.
     pub fn of(&self, who: Principal) -> Option<&Mailbox> {
         self.boxes.get(&who)
     }
 
-    /// All letters that somebody has not got.
     pub fn letters(&self) -> impl Iterator<Item = (LetterId, &StoredLetter)> {
         self.letters.iter().map(|(id, held)| (*id, held))
     }
@@ -131,7 +129,7 @@ impl Mail {
         self.boxes.iter().map(|(who, mailbox)| (*who, mailbox))
     }
 
-    /// The letter that this sender sent with this id of its own.
+    /// The letter that this sender sent under this id of its own.
     pub fn sent_as(&self, who: Principal, client_id: &Key) -> Option<LetterId> {
         self.client_ids.get(&(who, client_id.clone())).copied()
     }
@@ -140,13 +138,13 @@ impl Mail {
         self.boxes.iter().find(|(_, mailbox)| mailbox.leases.contains_key(&receipt)).map(|(who, _)| *who)
     }
 
-    /// When open offers lapse, for a world that is made again.
+    /// When open offers lapse, to restore a world.
     pub(crate) fn lapses(&self) -> Vec<(Receipt, Timestamp)> {
         let leases = self.boxes.values().flat_map(|mailbox| &mailbox.leases);
         leases.map(|(receipt, lease)| (*receipt, lease.until)).collect()
     }
 
-    /// Puts a control message into a box. The oldest of the least urgent ones goes if there are too many.
+    /// Puts a control message into a box. If there are too many, the oldest of the least urgent ones is dropped.
     pub(crate) fn queue(&mut self, to: Principal, from: Principal, control: Control, since: Timestamp) {
         self.last_control = ControlId(self.last_control.0 + 1);
         let mailbox = self.boxes.entry(to).or_default();
@@ -160,7 +158,7 @@ impl Mail {
         }
     }
 
-    /// Takes back control messages that say nothing true any more, unless they are being offered.
+    /// Takes back control messages that are no longer true, unless they are being offered.
     pub(crate) fn take_back(&mut self, to: Principal, is_void: impl Fn(&Control) -> bool) {
         let Some(mailbox) = self.boxes.get_mut(&to) else { return };
         let offered: BTreeSet<ControlId> =
@@ -181,7 +179,7 @@ impl Mail {
         self.client_ids.insert((who, client_id), id);
     }
 
-    /// One box less has the letter.
+    /// The letter is in one box less.
     fn let_go(&mut self, id: LetterId) -> usize {
         let Some(held) = self.letters.get_mut(&id) else { return 0 };
         let bytes = held.letter.text.len();
@@ -194,9 +192,13 @@ impl Mail {
 }
 
 impl Mailbox {
-    /// How many letters have not arrived.
     pub fn letters(&self) -> usize {
         self.letters
+    }
+
+    /// How many of one sender wait.
+    pub(super) fn letters_from(&self, who: Principal) -> usize {
+        self.by_sender.get(&who).map_or(0, VecDeque::len)
     }
 
     /// How many bytes these have.
@@ -204,7 +206,7 @@ impl Mailbox {
         self.bytes
     }
 
-    /// How often a letter was offered so far.
+    /// How often a letter was offered.
     pub fn offers(&self, id: LetterId) -> u32 {
         self.offers.get(&id).copied().unwrap_or(0)
     }
@@ -214,17 +216,15 @@ impl Mailbox {
         self.leases.get(&receipt)
     }
 
-    /// All open offers.
     pub fn leases(&self) -> impl Iterator<Item = (Receipt, &OpenOffer)> {
         self.leases.iter().map(|(receipt, lease)| (*receipt, lease))
     }
 
-    /// All control messages that wait or are being offered.
     pub fn controls(&self) -> impl Iterator<Item = (ControlId, &WaitingControl)> {
         self.controls.iter().map(|(id, waiting)| (*id, waiting))
     }
 
-    /// The letters that wait and are not being offered, by sender, the oldest first.
+    /// The letters that wait and are not being offered, by sender, oldest first.
     pub fn waiting(&self) -> impl Iterator<Item = (Principal, &VecDeque<LetterId>)> {
         self.by_sender.iter().map(|(from, letters)| (*from, letters))
     }
@@ -234,18 +234,18 @@ impl Mailbox {
         self.controls.get(&id)
     }
 
-    /// Letters that were offered in vain too often.
+    /// Letters that were offered too often.
     pub fn put_aside(&self) -> impl Iterator<Item = LetterId> {
         self.put_aside.iter().copied()
     }
 
-    /// The newest of what waits and is not offered.
+    /// The newest of what waits and is not being offered.
     pub fn newest(&self) -> Newest {
         let letter = self.by_sender.values().filter_map(|letters| letters.back().copied()).max();
         Newest { letter, control: self.waiting_controls().max() }
     }
 
-    /// Who has written what waits, with how many letters.
+    /// Senders of waiting letters, with how many.
     pub fn senders(&self) -> impl Iterator<Item = (Principal, usize)> {
         self.by_sender.iter().map(|(who, letters)| (*who, letters.len()))
     }
@@ -262,9 +262,9 @@ impl Mailbox {
         !self.by_sender.is_empty() && self.leases.values().all(|lease| lease.letters.is_empty())
     }
 
-    /// Control messages that can be offered now, in the order of what matters more.
+    /// Control messages that can be offered now, most important first.
     ///
-    /// While an offer of some is open, the others wait for it. A request to end waits for nobody.
+    /// While some are being offered, the others wait; requests to end do not.
     pub(crate) fn waiting_controls(&self) -> impl Iterator<Item = ControlId> {
         let open: BTreeSet<ControlId> =
             self.leases.values().flat_map(|lease| lease.controls.iter().copied()).collect();
@@ -277,7 +277,7 @@ impl Mailbox {
         order.into_iter().map(|(_, id)| id)
     }
 
-    /// The letters that wait, in the order in which they are offered.
+    /// Waiting letters in the order in which they are offered.
     pub(crate) fn in_order(&self, world: &World, who: Principal) -> impl Iterator<Item = LetterId> {
         let leader = who.agent().map(|agent| leader_of(world, agent));
         let mut heads: BTreeSet<(SenderRank, LetterId, Principal)> = self
@@ -299,7 +299,7 @@ impl Mailbox {
 
     fn take_out(&mut self, from: Principal, id: LetterId) {
         if let Some(letters) = self.by_sender.get_mut(&from) {
-            // Offers go in order: it is the first one, or next to it.
+            // Offers go in order, so it is the first or close to it.
             if let Some(at) = letters.iter().position(|other| *other == id) {
                 letters.remove(at);
             }
@@ -321,7 +321,7 @@ impl Mailbox {
 }
 
 fn class(from: Principal, leader: Option<Principal>) -> SenderRank {
-    // What came through a file is signed by nobody: the system only carried it.
+    // What came through a file is not proven; the system only carried it.
     match from {
         Principal::Human => SenderRank::Above,
         Principal::Agent(_) if leader == Some(from) => SenderRank::Above,

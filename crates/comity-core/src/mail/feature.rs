@@ -1,4 +1,4 @@
-//! Mail as a feature: its names, whom it concerns, and what is said of it.
+//! Mail as a feature: names, whom events concern, sentences.
 
 use super::{LetterId, MailAsk, MailEvent, may_read, send, take};
 use crate::concerns::agents;
@@ -55,7 +55,7 @@ impl FeatureEvent for MailEvent {
             MailEvent::Offered { to, .. }
             | MailEvent::Acknowledged { to, .. }
             | MailEvent::Returned { to, .. } => agents([*to]),
-            // Who wrote them has to know, too.
+            // The senders have to know, too.
             MailEvent::PutAside { to, letters } | MailEvent::Undelivered { to, letters } => {
                 let sender = |id| Some(before?.mail.get(id)?.from);
                 agents(letters.iter().filter_map(|id| sender(*id)).chain([*to]))

@@ -9,7 +9,7 @@ use crate::ids::Principal;
 use crate::limits::{BOX_BYTES_MAX, BOX_LETTERS_MAX, CONTROLS_MAX, OFFERS_MAX};
 use crate::world::World;
 
-/// Every letter is known as long as it is in a box, and in exactly as many boxes as it counts.
+/// Every letter is known while it is in a box, and is in as many boxes as it counts.
 pub(crate) fn check(world: &World) -> Result<(), String> {
     let mut found = Vec::new();
     for (who, mailbox) in world.mail.boxes() {
@@ -39,7 +39,7 @@ fn has_a_reader(world: &World, who: Principal) -> Result<(), String> {
     if reads { Ok(()) } else { Err("nobody reads it".into()) }
 }
 
-/// Each letter is in the box once and was sent to it; the box counts them right and is not too full.
+/// Each letter is in the box once and was sent to it; the box's counts are right and within bounds.
 fn counts(world: &World, who: Principal, mailbox: &Mailbox, letters: &[LetterId]) -> Result<(), String> {
     if !letters.is_sorted_by(|a, b| a < b) {
         return Err(format!("a letter is in it twice: {letters:?}"));
@@ -63,7 +63,7 @@ fn counts(world: &World, who: Principal, mailbox: &Mailbox, letters: &[LetterId]
     }
 }
 
-/// What waits is in the order in which it was sent, behind what is being offered of the same sender.
+/// What waits is in the order in which it was sent, after what is being offered of the same sender.
 fn order(world: &World, mailbox: &Mailbox) -> Result<(), String> {
     let offered = mailbox.leases().flat_map(|(_, lease)| lease.letters.iter().copied());
     let offered: Vec<_> = offered.filter_map(|id| Some((world.mail.get(id)?.from, id))).collect();
@@ -79,7 +79,8 @@ fn order(world: &World, mailbox: &Mailbox) -> Result<(), String> {
     Ok(())
 }
 
-/// One offer of letters and one of control messages may be open, each until its deadline; requests to end wait for none.
+/// One offer of letters and one of control messages may be open, each until its deadline; requests to end wait for
+/// neither.
 fn offers(world: &World, mailbox: &Mailbox) -> Result<(), String> {
     let with_letters = mailbox.leases().filter(|(_, lease)| !lease.letters.is_empty()).count();
     let can_wait =

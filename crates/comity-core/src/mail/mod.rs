@@ -29,12 +29,12 @@ pub use recipients::Recipient;
 pub use take::has_something;
 pub(crate) use take::{lapse, undelivered};
 
-/// The number of a letter; a later one has a larger number.
+/// Later letters have larger numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LetterId(pub u64);
 
-/// Names one offer, so that it can be acknowledged; a later one has a larger number.
+/// Identifies an offer, so that it can be acknowledged; later ones have larger numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Receipt(pub u64);
@@ -45,53 +45,50 @@ pub struct Receipt(pub u64);
 pub enum Importance {
     #[default]
     Normal,
-    /// The receiver should look at it first.
     High,
 }
 
-/// One letter, the same for all who get it.
+/// One letter, the same for all receivers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Letter {
     pub id: LetterId,
     pub to: Vec<Principal>,
-    /// The conversation that it belongs to.
     pub thread: Box<str>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub subject: Option<Box<str>>,
-    /// What it says. Whatever it looks like, it is text.
+    /// Whatever it looks like, it is text.
     pub text: Box<str>,
     #[serde(default)]
     pub importance: Importance,
-    /// Who says to have written it, if it came through a file and nobody could prove it.
+    /// The sender that a letter from a file claims to have, without proof.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub claimed: Option<Box<str>>,
 }
 
-/// A letter as its sender wants it.
+/// A letter to be sent.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LetterDraft {
     pub to: Vec<Recipient>,
-    /// The conversation, or the number of a letter of it; a new one without.
+    /// The conversation, or the number of a letter in it; a new one if `None`.
     pub thread: Option<Box<str>>,
     pub subject: Option<Box<str>>,
     pub text: Box<str>,
     pub importance: Importance,
-    /// The sender's own id of it: sent twice, it is stored once.
+    /// The sender's own id: a letter sent twice is stored once.
     pub client_id: Option<Key>,
-    /// Who says to have written it, if it came through a file.
+    /// The sender that a letter from a file claims to have.
     pub claimed: Option<Box<str>>,
 }
 
-/// Which of what waits is wanted.
+/// Which of the waiting items to take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OfferFilter {
     All,
-    /// Letters only.
     Letters,
 }
 
-/// What can be asked about mail.
+/// Asks about mail.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MailAsk {
     Send(Box<LetterDraft>),
@@ -101,14 +98,13 @@ pub enum MailAsk {
         bytes_max: usize,
         letters_max: usize,
         what: OfferFilter,
-        /// How long the offer may take to arrive.
+        /// How long the offer may stay unacknowledged.
         lease: Millis,
     },
-    /// Proves that an offer has arrived.
     Acknowledge {
         receipt: Receipt,
     },
-    /// Says that an offer has not arrived: it is offered again at once.
+    /// Says that an offer has not arrived: it is made again at once.
     Return {
         receipt: Receipt,
     },
@@ -120,32 +116,30 @@ pub enum MailAsk {
 pub enum MailEvent {
     Sent {
         letter: Arc<Letter>,
-        /// The sender's own id of it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         client_id: Option<Key>,
     },
-    /// What waited was offered; it is not proven yet that it arrived.
+    /// What waited was offered; that does not prove that it arrived.
     Offered {
         to: Principal,
         receipt: Receipt,
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         letters: Vec<LetterId>,
-        /// These control messages, in order.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         controls: Vec<ControlId>,
-        /// How long it may take to arrive.
+        /// How long it may stay unacknowledged.
         lease: Millis,
     },
     Acknowledged {
         to: Principal,
         receipt: Receipt,
     },
-    /// An offer has not arrived, as far as anybody knows: it is offered again.
+    /// An offer has not arrived, as far as is known, and is made again.
     Returned {
         to: Principal,
         receipt: Receipt,
     },
-    /// A letter was offered so often in vain that it is put aside, for people to see.
+    /// A letter was offered too often, and is put aside for people to see.
     PutAside {
         to: Principal,
         letters: Vec<LetterId>,

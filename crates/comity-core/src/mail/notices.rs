@@ -1,4 +1,4 @@
-//! What senders are told about their letters, once.
+//! Notices to senders about their letters.
 
 use std::fmt;
 

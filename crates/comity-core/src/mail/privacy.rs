@@ -1,10 +1,11 @@
-//! Who may read a letter. Every door and every reading of the log asks here.
+//! Who may read a letter. Every door and every reader of the log asks here.
 
 use crate::ids::Principal;
 use crate::teams::leads;
 use crate::world::World;
 
-/// Whether `who` may read what `from` wrote to these: its members, whoever leads one of them, and the human.
+/// Whether `who` may read what `from` wrote to these: sender and receivers, anybody who leads one of them, and the
+/// human.
 pub fn may_read(world: &World, who: Principal, from: Principal, to: &[Principal]) -> bool {
     if who.agent().is_none() {
         return who == Principal::Human || who == Principal::System;

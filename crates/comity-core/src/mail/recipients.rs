@@ -1,4 +1,4 @@
-//! To whom a letter goes: names, roles, teams, everybody.
+//! Whom a letter is addressed to: names, roles, teams, everybody.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +8,19 @@ use crate::refusal::Refusal;
 use crate::teams::members;
 use crate::world::World;
 
-/// Somebody to send to, as people say it.
+/// An addressee, as people write it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Recipient {
-    /// An agent by name or id.
     Agent(Box<str>),
     Human,
     Role(Box<str>),
-    /// Everybody in this team; in the sender's own without a name.
+    /// Everybody in this team; in the sender's own if `None`.
     Team(Option<Box<str>>),
     All,
 }
 
 impl Recipient {
-    /// Reads `ann`, `human`, `role:qa`, `team`, `team:red` or `all`.
+    /// Parses `ann`, `human`, `role:qa`, `team`, `team:red` or `all`.
     pub fn parse(text: &str) -> Recipient {
         match text.split_once(':') {
             Some(("role", role)) => Recipient::Role(role.into()),
@@ -36,7 +35,7 @@ impl Recipient {
     }
 }
 
-/// Who is meant: everybody once, the sender not, and nobody who is not there.
+/// The receivers: each once, not the sender, and nobody who is not there.
 pub(super) fn resolve(world: &World, who: Principal, to: &[Recipient]) -> Result<Vec<Principal>, Refusal> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Sends a letter: to those who are there, once per the sender's own id of it, and never more than a box can hold.
+//! Sends a letter: to live receivers, once for each id that the sender gave, and never beyond what a box can hold.
 
 use std::sync::Arc;
 
@@ -6,9 +6,11 @@ use super::{Letter, LetterDraft, LetterId, MailEvent, recipients};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::{
-    BOX_BYTES_MAX, BOX_LETTERS_MAX, LETTER_BYTES_MAX, RECIPIENTS_MAX, SUBJECT_BYTES_MAX, THREAD_CHARS_MAX,
+    BOX_BYTES_MAX, BOX_KEPT_PART, BOX_LETTERS_FROM_ONE_MAX, BOX_LETTERS_MAX, LETTER_BYTES_MAX,
+    RECIPIENTS_MAX, SUBJECT_BYTES_MAX, THREAD_CHARS_MAX,
 };
 use crate::refusal::Refusal;
+use crate::teams::leads;
 use crate::world::World;
 
 pub(super) fn send(world: &World, who: Principal, draft: &LetterDraft) -> Result<Vec<Event>, Refusal> {
@@ -20,7 +22,7 @@ pub(super) fn send(world: &World, who: Principal, draft: &LetterDraft) -> Result
     check(draft)?;
     let to = recipients::resolve(world, who, &draft.to)?;
     for one in &to {
-        check_room(world, *one, draft.text.len())?;
+        check_room(world, who, *one, draft.text.len())?;
     }
     let id = LetterId(world.mail.last.0 + 1);
     let letter = Letter {
@@ -54,7 +56,7 @@ fn check(draft: &LetterDraft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The thread that is named, that of the letter that is named, or a new one.
+/// The named thread, that of the named letter, or a new one.
 fn thread(world: &World, who: Principal, draft: &LetterDraft, id: LetterId) -> Result<Box<str>, Refusal> {
     let Some(named) = draft.thread.as_deref() else { return Ok(id.to_string().into()) };
     if named.is_empty() || named.chars().count() > THREAD_CHARS_MAX || named.chars().any(char::is_control) {
@@ -62,19 +64,27 @@ fn thread(world: &World, who: Principal, draft: &LetterDraft, id: LetterId) -> R
         return Err(Refusal::bad_input(problem, format!("use 1 to {THREAD_CHARS_MAX} plain characters")));
     }
     let answered = named.parse().ok().and_then(|letter| world.mail.get(letter));
-    // What others call their conversation is theirs.
+    // Names that others give their conversations are theirs.
     let answered = answered.filter(|held| super::may_read(world, who, held.from, &held.letter.to));
     Ok(answered.map_or_else(|| named.into(), |held| held.letter.thread.clone()))
 }
 
-fn check_room(world: &World, to: Principal, bytes: usize) -> Result<(), Refusal> {
+/// A peer does not fill a box by itself, and all peers together leave room for who is above.
+fn check_room(world: &World, who: Principal, to: Principal, bytes: usize) -> Result<(), Refusal> {
     let Some(mailbox) = world.mail.of(to) else { return Ok(()) };
-    if mailbox.letters() < BOX_LETTERS_MAX && mailbox.bytes() + bytes <= BOX_BYTES_MAX {
-        return Ok(());
-    }
-    let name = world.name_of(to);
+    let (letters, all_bytes) = (mailbox.letters(), mailbox.bytes() + bytes);
+    let is_above = who.agent().is_none() || to.agent().is_some_and(|to| leads(world, who, to));
+    let part = if is_above { 0 } else { BOX_KEPT_PART };
+    let most = |max: usize| max - max.checked_div(part).unwrap_or(0);
+    let own = if is_above { 0 } else { mailbox.letters_from(who) };
+    let full = match own >= BOX_LETTERS_FROM_ONE_MAX {
+        true => Some(own),
+        false => (letters >= most(BOX_LETTERS_MAX) || all_bytes > most(BOX_BYTES_MAX)).then_some(letters),
+    };
+    let Some(unread) = full else { return Ok(()) };
+    let (name, whose) = (world.name_of(to), if unread == letters { "" } else { " of yours" });
     Err(Refusal::LimitReached {
-        problem: format!("the mailbox of {name} is full: {} letters are unread", mailbox.letters()),
+        problem: format!("the mailbox of {name} is full: {unread} letters{whose} are unread"),
         hint: format!("wait until {name} reads its mail, or end it"),
     })
 }

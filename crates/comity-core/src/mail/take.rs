@@ -1,8 +1,8 @@
-//! Offers what waits, in order; an offer that is not proven to have arrived is made again.
+//! Offers what waits, in order; an offer that is not acknowledged is made again.
 //!
-//! Order (what matters more comes first): a shutdown, other control messages, the leader and the human, the others.
-//! Letters of one sender to one receiver keep their order in any case: a sender's class is looked up when letters are
-//! offered, so that all its letters have the same, and a box has one offer of letters open at a time.
+//! In this order: a request to end, other control messages, letters of the leader and the human, other letters.
+//! Letters of one sender to one receiver always keep their order: the sender's rank is looked up when letters are
+//! offered, so all its letters have the same, and a box has one open offer of letters at a time.
 
 use super::{LetterId, MailEvent, OfferFilter, Receipt};
 use crate::event::Event;
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::world::World;
 
-/// Whether something waits for them that could be offered now.
+/// Whether something could be offered now.
 pub fn has_something(world: &World, who: Principal, what: OfferFilter) -> bool {
     world.mail.of(who).is_some_and(|mailbox| {
         mailbox.can_offer_letters()
@@ -76,7 +76,6 @@ fn must_be_open(world: &World, who: Principal, receipt: Receipt) -> Result<(), R
     }
 }
 
-/// An offer was not acknowledged in time.
 pub(crate) fn lapse(world: &World, receipt: Receipt) -> Vec<Event> {
     match world.mail.offered_to(receipt) {
         Some(to) => returned(world, to, receipt),
@@ -84,7 +83,7 @@ pub(crate) fn lapse(world: &World, receipt: Receipt) -> Vec<Event> {
     }
 }
 
-/// Back into the box; what was offered too often is put aside.
+/// Puts an offer back into the box; letters that were offered too often are put aside.
 fn returned(world: &World, to: Principal, receipt: Receipt) -> Vec<Event> {
     let Some(mailbox) = world.mail.of(to) else { return vec![] };
     let Some(lease) = mailbox.lease(receipt) else { return vec![] };
@@ -97,7 +96,7 @@ fn returned(world: &World, to: Principal, receipt: Receipt) -> Vec<Event> {
     events
 }
 
-/// What an agent that ends has not got: its senders are told.
+/// What an ending agent has not received: the senders are told.
 pub(crate) fn undelivered(world: &World, agent: AgentId) -> Option<Event> {
     let to = Principal::Agent(agent);
     let letters: Vec<LetterId> = world.mail.of(to)?.all_letters().collect();

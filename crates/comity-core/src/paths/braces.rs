@@ -3,7 +3,7 @@
 use crate::limits::PATTERN_ALTERNATIVES_MAX;
 use crate::refusal::Refusal;
 
-/// Gives every alternative of `text`; brackets protect what is in them.
+/// Every alternative of `text`; brackets protect their contents.
 pub fn expand(text: &str) -> Result<Vec<String>, Refusal> {
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
@@ -11,7 +11,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, Refusal> {
         match first_group(&next)? {
             None => done.push(next),
             Some(group) => {
-                // Pushed in reverse, so that alternatives come out in the order they are written.
+                // Pushed in reverse, so that alternatives come out in the written order.
                 for choice in group.choices.iter().rev() {
                     open.push(format!("{}{choice}{}", &next[..group.start], &next[group.end..]));
                 }
@@ -28,7 +28,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, Refusal> {
     Ok(done)
 }
 
-/// Writes a text such that it can be one of several alternatives: no comma outside of brackets parts it.
+/// Writes a text as one of several alternatives: no comma outside of brackets splits it.
 pub(super) fn protect_commas(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut at = 0;
@@ -86,7 +86,7 @@ fn first_group(text: &str) -> Result<Option<BraceGroup<'_>>, Refusal> {
     if depth > 0 { Err(unbalanced(text)) } else { Ok(None) }
 }
 
-/// Where the class that was opened just before `from` ends, if it does.
+/// Where the class that opens just before `from` ends, if it does.
 fn class_end(text: &str, from: usize) -> Option<usize> {
     let skip = usize::from(text[from..].starts_with(['!', '^']));
     let body = from + skip;

@@ -1,12 +1,13 @@
-//! Paths that are there, whether or not anybody can write them down.
+//! Patterns for paths that exist, even if nobody could write them down.
 
 use super::pattern::{Alternative, CaseRule, PathPattern, fold, normalize};
 use crate::limits::PATTERN_COMPONENTS_MAX;
 use crate::refusal::Refusal;
 
 impl PathPattern {
-    /// The pattern of a path that is there. Nobody can ask for a lock on one that is very long or has control characters,
-    /// yet a directory or a glob means it, too. For one that is deeper than patterns go all of the last directory stands.
+    /// The pattern of an existing path. Very long paths and those with control characters cannot be locked by name,
+    /// but a directory or a glob covers them. For a path that is too deep, all of its last possible directory stands
+    /// in.
     pub fn existing(path: &str, case: CaseRule) -> Result<PathPattern, Refusal> {
         if let Ok(pattern) = PathPattern::file(path, case) {
             return Ok(pattern);

@@ -1,7 +1,7 @@
 //! Finds the patterns that overlap a given one, without looking at all of them.
 //!
-//! A trie over path components: every alternative hangs at the node of its literal prefix. A question walks down
-//! its own prefix and looks only at what hangs on the way, and below it only where its globs can reach.
+//! A trie over path components: every alternative is stored at the node of its literal prefix. A query walks down its
+//! own prefix and looks only at what is stored on the way, and below it only as far as its globs reach.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use super::overlap::{always_meets, rests_overlap};
 use super::pattern::{Component, PathPattern};
 
-/// Patterns by id, ready to be asked which of them overlap another pattern.
+/// Patterns by id, to be searched for overlaps.
 #[derive(Clone, Debug)]
 pub struct PatternIndex {
     nodes: Vec<IndexNode>,
@@ -39,7 +39,7 @@ impl Default for PatternIndex {
 }
 
 impl PatternIndex {
-    /// Adds a pattern under an id. One id may have several patterns.
+    /// One id may have several patterns.
     pub fn insert(&mut self, id: u64, pattern: &PathPattern) {
         for alternative in pattern.alternatives() {
             let mut node = ROOT;
@@ -64,7 +64,7 @@ impl PatternIndex {
         }
     }
 
-    /// Visits the ids whose patterns overlap `pattern`, some perhaps twice, until told to stop.
+    /// Visits the ids of overlapping patterns, some perhaps twice, until told to stop.
     pub fn visit_overlaps<B>(
         &self,
         pattern: &PathPattern,
@@ -77,7 +77,7 @@ impl PatternIndex {
         ControlFlow::Continue(())
     }
 
-    /// The ids whose patterns overlap `pattern`, in order, each once.
+    /// The ids of overlapping patterns, in order, each once.
     pub fn overlaps(&self, pattern: &PathPattern) -> Vec<u64> {
         let mut found = Vec::new();
         let _: ControlFlow<()> = self.visit_overlaps(pattern, |id| {
@@ -161,7 +161,7 @@ impl PatternIndex {
         child
     }
 
-    /// Takes away nodes that hold nothing any more.
+    /// Removes nodes that hold nothing any more.
     fn prune(&mut self, mut node: u32) {
         while node != ROOT && self.node(node).here.is_empty() && self.node(node).children.is_empty() {
             let IndexNode { name, parent, .. } = std::mem::take(self.node_mut(node));
@@ -180,17 +180,17 @@ impl PatternIndex {
     }
 }
 
-/// How far the globs of a question can have got at a node below its prefix: a set of positions in them.
+/// How far a query's globs can have got at a node below its prefix: a set of positions in them.
 struct GlobReach<'a> {
     globs: &'a [Component],
-    /// Bit `i`: the components before `i` are used up. All bits where everything below is meant anyway.
+    /// Bit `i`: the components before `i` are used up. All bits, where everything below matches anyway.
     positions: u64,
     all: bool,
 }
 
 impl<'a> GlobReach<'a> {
     fn start(globs: &'a [Component]) -> Self {
-        // A plain path clashes with all below it, a directory holds it.
+        // A plain path clashes with everything below it; a directory contains it.
         let all = always_meets(globs);
         let mut reach = GlobReach { globs, positions: 1, all };
         reach.skip_any_depth();
@@ -217,7 +217,7 @@ impl<'a> GlobReach<'a> {
         next
     }
 
-    /// `**` may also stand for nothing.
+    /// `**` may also match nothing.
     fn skip_any_depth(&mut self) {
         for (at, component) in self.globs.iter().enumerate() {
             if *component == Component::AnyDepth && self.positions & (1 << at) != 0 {
@@ -242,12 +242,12 @@ impl<'a> GlobReach<'a> {
     }
 }
 
-/// The question's globs are used up at a node: what hangs there must mean the node itself.
+/// The query's globs are used up at a node: what is stored there must match the node itself.
 fn ends_here(rest: &[Component]) -> bool {
     rest.iter().all(|component| *component == Component::AnyDepth)
 }
 
-/// Unlike at the end of a prefix, globs that are left do not clash with a plain path: some of them lie elsewhere.
+/// Unlike at the end of a prefix, leftover globs do not clash with a plain path: some of them match elsewhere.
 fn meets(left: &[Component], rest: &[Component]) -> bool {
     if rest.is_empty() { ends_here(left) } else { rests_overlap(left, &[], rest) }
 }

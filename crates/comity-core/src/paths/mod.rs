@@ -1,7 +1,7 @@
-//! Paths and globs, and the question whether two of them can mean the same file.
+//! Paths and globs, and whether two of them can match the same file.
 //!
-//! A pattern is a set of alternatives (one for each way through its braces). An alternative is a literal prefix
-//! and what follows it: nothing (that path), any depth (that directory), or glob components.
+//! A pattern is a set of alternatives (one for each way through its braces). An alternative is a literal prefix and
+//! what follows it: nothing (that path), any depth (that directory), or glob components.
 
 mod braces;
 mod existing;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{CaseRule, PathPattern, PatternIndex, expand, overlaps};
 
-/// Each glob of `PIECES` means at least two of these, so that none looks like a plain name.
+/// Each glob of `PIECES` matches at least two of these, so that none looks like a plain name.
 const NAMES: [&str; 8] = ["a", "b", "ab", "ba", "c", "abc", "ac", "cb"];
 const DEPTH: usize = 4;
 const PIECES: [&str; 14] =
@@ -21,7 +21,7 @@ fn all_paths() -> Vec<Vec<&'static str>> {
     all
 }
 
-/// The naive meaning of one alternative's text.
+/// The naive meaning of one alternative.
 fn means(pattern: &str, path: &[&str]) -> bool {
     let tree = pattern.ends_with('/');
     let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
@@ -58,7 +58,7 @@ fn name_means(part: &[char], name: &[char]) -> bool {
     }
 }
 
-/// Two texts overlap when a small path is meant by both, or when one is a plain path that all of the other is below.
+/// Two texts overlap when both match a small path, or when one is a plain path that contains all of the other.
 fn naive_overlap(a: &str, b: &str, paths: &[Vec<&str>]) -> bool {
     let (a, b) = (expand(a).expect("braces"), expand(b).expect("braces"));
     a.iter().any(|x| b.iter().any(|y| naive_alternatives(x, y, paths)))

@@ -1,13 +1,13 @@
-//! Whether two patterns can mean the same file, exactly.
+//! Whether two patterns can match the same file, exactly.
 
 use super::pattern::{Alternative, Component, PathPattern};
 
-/// Whether some path is meant by both patterns. A file and something below it also clash: only one can exist.
+/// Whether both patterns match some path. A file and something below it also clash: only one can exist.
 pub fn overlaps(a: &PathPattern, b: &PathPattern) -> bool {
     a.alternatives().iter().any(|x| b.alternatives().iter().any(|y| alternatives_overlap(x, y)))
 }
 
-/// Whether everything that `inner` means is surely meant by `outer`: for files always told, for globs only where it shows.
+/// Whether `outer` surely matches everything that `inner` does: exact for files, conservative for globs.
 pub fn covers(outer: &PathPattern, inner: &PathPattern) -> bool {
     inner.alternatives().iter().all(|x| outer.alternatives().iter().any(|y| alternative_covers(y, x)))
 }
@@ -20,7 +20,7 @@ fn alternative_covers(outer: &Alternative, inner: &Alternative) -> bool {
     if *outer.rest() == [Component::AnyDepth] {
         return outer.prefix().all(|name| path.next() == Some(name));
     }
-    // A plain path only clashes with what lies below it; a glob means a file that it overlaps.
+    // A plain path only clashes with what lies below it; a glob matches a file that it overlaps.
     inner.rest().is_empty() && !outer.rest().is_empty() && alternatives_overlap(outer, inner) && {
         let above = outer.prefix().zip(inner.prefix()).all(|(x, y)| x == y);
         above && outer.prefix().count() < inner.prefix().count()
@@ -40,7 +40,7 @@ fn alternatives_overlap(a: &Alternative, b: &Alternative) -> bool {
     }
 }
 
-/// One side's prefix goes on with `name` and `more`; the other has only `rest` left.
+/// One side's prefix goes on with `name` and `more`; the other side has only `rest` left.
 fn below<'a>(
     name: &'a str,
     more: impl Iterator<Item = &'a str>,
@@ -54,12 +54,12 @@ fn below<'a>(
     rests_overlap(shorter_rest, &names, longer_rest)
 }
 
-/// A plain path (nothing left) clashes with all that begins with it, and a directory holds all of it.
+/// A plain path (nothing left) clashes with everything below it, and a directory contains everything.
 pub(super) fn always_meets(rest: &[Component]) -> bool {
     rest.is_empty() || *rest == [Component::AnyDepth]
 }
 
-/// Whether `rest` and `names` followed by `other` have a path in common. Both begin at the same directory.
+/// Whether `rest`, and `names` followed by `other`, match a common path. Both begin at the same directory.
 pub(super) fn rests_overlap(rest: &[Component], names: &[&str], other: &[Component]) -> bool {
     if always_meets(rest) || (names.is_empty() && always_meets(other)) {
         return true;
@@ -70,7 +70,7 @@ pub(super) fn rests_overlap(rest: &[Component], names: &[&str], other: &[Compone
         None => PatternStep::Name(names[j]),
         Some(k) => PatternStep::of(&other[k]),
     };
-    // Row by row: bit `j` says that `i` components of one and `j` of the other can have been used up together.
+    // Row by row: bit `j` says that `i` components of one side and `j` of the other can have been used up together.
     let mut row: u128 = 1;
     for x in rest.iter().map(PatternStep::of) {
         let mut next: u128 = 0;
@@ -93,7 +93,7 @@ pub(super) fn rests_overlap(rest: &[Component], names: &[&str], other: &[Compone
         }
         row = next;
     }
-    // One side is used up: what is left of the other must be able to stand for nothing.
+    // One side is used up: what is left of the other must be able to match nothing.
     let nothing_from = (0..total).rev().take_while(|j| matches!(at(*j), PatternStep::AnyDepth)).last();
     row >> nothing_from.unwrap_or(total) != 0
 }

@@ -11,16 +11,15 @@ use super::segment::Segment;
 use crate::limits::{PATTERN_BYTES_MAX, PATTERN_COMPONENTS_MAX};
 use crate::refusal::Refusal;
 
-/// Whether the file system of a project takes `A` and `a` for one name.
+/// Whether a project's file system is case-insensitive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaseRule {
     Exact,
-    /// Names do not differ by case.
     Folded,
 }
 
-/// A path, a directory or a glob, in canonical form.
+/// A path, directory or glob in canonical form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathPattern(Arc<PatternParts>);
 
@@ -41,7 +40,7 @@ pub struct Alternative {
 /// One component after the literal prefix.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Component {
-    /// `**`: any number of directories, also none.
+    /// `**`: any number of directories, or none.
     AnyDepth,
     Name(Box<str>),
     /// A glob within the component.
@@ -49,7 +48,7 @@ pub enum Component {
 }
 
 impl PathPattern {
-    /// Reads a path or glob as somebody wrote it. A trailing `/` means the directory with all below it.
+    /// Parses a path or glob as somebody wrote it. A trailing `/` means the directory and everything below it.
     pub fn parse(text: &str, case: CaseRule) -> Result<PathPattern, Refusal> {
         if let Some(pattern) = Self::plain(text, case) {
             return Ok(pattern);
@@ -58,7 +57,7 @@ impl PathPattern {
         let alternatives = expand(&fold(text, case))?
             .iter()
             .map(|alternative| {
-                // What stood apart around a brace may compose now.
+                // Characters that a brace had kept apart may compose now.
                 let alternative = &*fold(alternative, CaseRule::Exact);
                 let components = normalize(alternative)?;
                 let tree = components.is_empty() || alternative.ends_with(['/', '\\']);
@@ -76,7 +75,7 @@ impl PathPattern {
         Ok(pattern)
     }
 
-    /// The pattern that means exactly this path, whatever characters it has.
+    /// The pattern for exactly this path, whatever characters it has.
     pub fn file(path: &str, case: CaseRule) -> Result<PathPattern, Refusal> {
         if let Some(pattern) = Self::plain(path, case) {
             return Ok(pattern);
@@ -86,7 +85,7 @@ impl PathPattern {
         Ok(Self::of(vec![Alternative::new(&components, &[], components.is_empty())?]))
     }
 
-    /// The pattern of a text that is canonical as it stands and has nothing to interpret: nearly every path.
+    /// The pattern of a text that is already canonical and has nothing to interpret: nearly every path.
     fn plain(text: &str, case: CaseRule) -> Option<PathPattern> {
         let is_plain = |byte: u8| match byte {
             b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\' => false,
@@ -117,12 +116,12 @@ impl PathPattern {
         PathPattern(Arc::new(PatternParts { text: text.into(), alternatives: alternatives.into() }))
     }
 
-    /// The canonical text; equal patterns have equal text, and it parses to the same pattern.
+    /// The canonical text: equal patterns have equal text, and it parses to the same pattern.
     pub fn as_str(&self) -> &str {
         &self.0.text
     }
 
-    /// How people read it: like the canonical text, but a plain path is not escaped.
+    /// For people: like the canonical text, but a plain path is not escaped.
     pub fn readable(&self) -> String {
         match &self.0.alternatives[..] {
             [Alternative { prefix, rest }] if rest.is_empty() => prefix.to_string(),
@@ -133,14 +132,13 @@ impl PathPattern {
         }
     }
 
-    /// Each way through the braces.
     pub fn alternatives(&self) -> &[Alternative] {
         &self.0.alternatives
     }
 }
 
 impl Alternative {
-    /// Makes an alternative of names that are literal for sure, and components that may be globs.
+    /// An alternative of names that are literal for sure, and components that may be globs.
     pub fn new(literal: &[String], globs: &[String], tree: bool) -> Result<Alternative, Refusal> {
         let too_long = || {
             Refusal::bad_pattern(
@@ -172,12 +170,10 @@ impl Alternative {
         Ok(Alternative { prefix: prefix.into(), rest: rest.into() })
     }
 
-    /// The names before the first glob.
     pub fn prefix(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.prefix.split('/').filter(|name| !name.is_empty())
     }
 
-    /// What follows the literal prefix.
     pub fn rest(&self) -> &[Component] {
         &self.rest
     }
@@ -204,19 +200,19 @@ impl Component {
     }
 }
 
-/// Whether a component has characters with a meaning in globs.
+/// Whether a component has characters that mean something in globs.
 pub fn has_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', ']', '{', '}'])
 }
 
-/// Gives the Unicode and case form that names are compared in.
+/// The Unicode and case form in which names are compared.
 pub fn fold(text: &str, case: CaseRule) -> std::borrow::Cow<'_, str> {
     let composed: std::borrow::Cow<'_, str> =
         if text.is_ascii() || is_nfc(text) { text.into() } else { text.nfc().collect::<String>().into() };
     match case {
         CaseRule::Exact => composed,
-        // Lower-casing may decompose (`İ`), so the normal form is made again.
-        // Each character by itself: what follows a sigma must not change it, nor may it be a final one.
+        // Lower-casing may decompose (`İ`), so the result is normalized again. One character at a time, because a
+        // sigma depends on what follows it, and may not become a final one.
         CaseRule::Folded => {
             let lower = composed.chars().flat_map(char::to_lowercase);
             lower.map(|c| if c == 'ς' { 'σ' } else { c }).nfc().collect::<String>().into()
@@ -239,7 +235,7 @@ pub fn normalize(text: &str) -> Result<Vec<String>, Refusal> {
     Ok(names)
 }
 
-/// Whether a text is within the bounds of a pattern.
+/// Refuses a text that is too long or too deep for a pattern.
 pub fn check_pattern_text(text: &str) -> Result<(), Refusal> {
     let problem = if text.is_empty() {
         "it is empty"
@@ -253,7 +249,7 @@ pub fn check_pattern_text(text: &str) -> Result<(), Refusal> {
     Err(Refusal::bad_pattern(text, problem, "give a path or glob inside the repository"))
 }
 
-/// Writes a character such that it stands for itself in a pattern.
+/// Escapes a character, so that it stands for itself in a pattern.
 pub(super) fn write_literal(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
     match c {
         '*' | '?' | '[' | '{' | '}' | ']' => write!(f, "[{c}]"),
@@ -304,7 +300,7 @@ impl Serialize for PathPattern {
 impl<'de> Deserialize<'de> for PathPattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
-        // The text is canonical already: folded and normalised when it was first read.
+        // The text is canonical: it was folded and normalized when it was first read.
         PathPattern::parse(&text, CaseRule::Exact).map_err(serde::de::Error::custom)
     }
 }

@@ -17,7 +17,7 @@ enum GlobUnit {
 }
 
 impl Segment {
-    /// Reads a component that has glob characters; braces are expanded already.
+    /// Parses a component with glob characters; braces are already expanded.
     pub(crate) fn parse(text: &str) -> Result<Segment, Refusal> {
         let mut units: Vec<GlobUnit> = Vec::new();
         let mut rest = text.chars();
@@ -34,7 +34,7 @@ impl Segment {
         Ok(Segment(units.into()))
     }
 
-    /// The text, if the segment can only mean one name.
+    /// The text, if the segment can only match one name.
     pub(crate) fn as_literal(&self) -> Option<String> {
         self.0
             .iter()
@@ -45,10 +45,10 @@ impl Segment {
             .collect()
     }
 
-    /// Whether the segment means `name`.
+    /// Whether the segment matches `name`.
     pub fn matches(&self, name: &str) -> bool {
         let (mut unit, mut at) = (0, 0);
-        // Where to go on when the last `*` has to take one more character.
+        // Where to continue when the last `*` has to match one more character.
         let mut retry: Option<(usize, usize)> = None;
         loop {
             let next = name[at..].chars().next();
@@ -74,7 +74,7 @@ impl Segment {
         }
     }
 
-    /// Whether some name is meant by both.
+    /// Whether both match some name.
     pub(crate) fn intersects(&self, other: &Segment) -> bool {
         let (a, b) = (&self.0, &other.0);
         let width = b.len() + 1;
@@ -119,7 +119,7 @@ impl GlobUnit {
     }
 }
 
-/// Reads what follows a `[` up to its `]`, as ranges that are sorted and do not touch.
+/// Parses what follows a `[` up to its `]`, as sorted ranges that do not touch.
 fn class(rest: &mut std::str::Chars<'_>, whole: &str) -> Result<GlobUnit, Refusal> {
     let unclosed = || {
         Refusal::bad_pattern(
@@ -162,7 +162,7 @@ fn class(rest: &mut std::str::Chars<'_>, whole: &str) -> Result<GlobUnit, Refusa
     match ranges[..] {
         [] => Err(Refusal::bad_pattern(whole, "a class that no character is in", "leave the class out")),
         [(from, to)] if from == to => Ok(GlobUnit::Char(from)),
-        // It could not be written down again: whichever came first would negate.
+        // This could not be written down again: whichever came first would negate.
         [('!', '!'), ('^', '^')] => {
             Err(Refusal::bad_pattern(whole, "a class of ! and ^", "write it as {!,^}"))
         }
@@ -226,7 +226,7 @@ impl fmt::Display for Segment {
     }
 }
 
-/// Writes ranges such that none of the class's own signs is read as one: `]` goes first, `-` last, `!^` never first.
+/// Writes ranges so that none of the class's own signs is misread: `]` goes first, `-` last, `!^` never first.
 fn write_class(f: &mut fmt::Formatter<'_>, ranges: &[(char, char)]) -> fmt::Result {
     let negate = ranges.first().is_some_and(|range| range.0 == '\0');
     let mut ranges = if negate { complement(ranges) } else { ranges.to_vec() };

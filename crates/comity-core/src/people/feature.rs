@@ -1,4 +1,4 @@
-//! People as a feature: the names of what happens to them, and what is said of it.
+//! People as a feature: names and sentences of events.
 
 use super::{CHANGES_TOKENS, PersonAsk, PersonEvent};
 use crate::decide::AskResult;

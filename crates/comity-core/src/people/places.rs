@@ -1,4 +1,4 @@
-//! Places that the human acts from, and which of them are asked about ("was it you?").
+//! Places that the human acts from, and which of them the human is asked about ("was it you?").
 
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +13,14 @@ use crate::world::World;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
-    /// The programs from the outermost one down.
+    /// The programs, from the outermost down.
     pub lineage: Box<str>,
-    /// What leads the terminal, if somebody else may have opened that: each such terminal is a place of its own.
+    /// The terminal's leading process, if somebody else may have opened the terminal: each such terminal is a place
+    /// of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub window: Option<Process>,
 }
 
-/// A place that the human has acted from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KnownPlace {
@@ -38,12 +38,11 @@ impl KnownPlace {
 }
 
 impl Origin {
-    /// The place that it names.
     pub fn place(&self) -> Place {
         Place { lineage: self.lineage.clone(), window: self.window }
     }
 
-    /// Whether the human itself looks there, and not a script: only then is it shown what was done from new places.
+    /// Whether a person looks there, not a script: only then can it be shown acts from new places.
     pub fn is_shown_acts(&self) -> bool {
         matches!(self.proof, Proof::Terminal | Proof::Login)
     }
@@ -61,33 +60,33 @@ impl People {
         let Place { lineage, window } = place;
         self.places.push_back(KnownPlace { lineage, window, since });
         if self.places.len() > LINEAGES_MAX {
-            // Windows come and go: many of them do not make the human's own places strange.
+            // Windows come and go: many of them should not make the human's usual places unknown.
             let first = self.places.iter().position(|known| known.window.is_some()).unwrap_or(0);
             self.places.remove(first);
         }
     }
 
-    /// The machine was started again, and all windows are gone.
+    /// After a reboot all windows are gone.
     pub(super) fn forget_windows(&mut self) {
         self.places.retain(|known| known.window.is_none());
     }
 
-    /// What was done at this place and is not settled.
+    /// Unsettled acts from this place.
     fn asked_at<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Unseen> {
         self.unseen.iter().filter(move |act| act.origin.place() == *place)
     }
 
-    /// What was done from new places and is not settled, unless it was done from this one or was shown here.
+    /// Unsettled acts from new places, except those from this one and those that were shown here.
     pub fn unseen<'a, 'p>(&'a self, place: &'p Place) -> impl Iterator<Item = &'a Unseen> + use<'a, 'p> {
         self.unseen.iter().filter(move |act| act.origin.place() != *place && !act.shown.contains(place))
     }
 
-    /// Everything that was done from new places and is not settled, the oldest first.
+    /// All unsettled acts from new places, oldest first.
     pub fn unsettled(&self) -> impl Iterator<Item = &Unseen> {
         self.unseen.iter()
     }
 
-    /// Keeps an act to ask about. Of too many the newest are kept, and how many were before them.
+    /// Keeps an act to ask about. If there are too many, the newest are kept, and how many came before them.
     pub(super) fn ask_about(&mut self, act: Unseen) {
         self.unseen.push_back(act);
         if self.unseen.len() > UNSEEN_ACTS_MAX {
@@ -111,19 +110,20 @@ impl People {
         self.unseen = unseen;
     }
 
-    /// Whether somebody is told something by what is shown at a place.
+    /// Whether showing acts at a place would show anything new.
     pub(super) fn has_news(&self, up_to: u64, place: &Place) -> bool {
         self.unseen.iter().any(|act| act.is_news_at(up_to, place))
     }
 
-    /// Whether showing an act there settles it: only a place that was known before the act proves that the human saw it.
+    /// Whether showing an act there settles it: only a place that was known before the act proves that the human saw
+    /// it.
     fn is_settled_by(&self, act: &Unseen, up_to: u64, place: &Place) -> bool {
         act.is_news_at(up_to, place) && self.known(place).is_some_and(|known| known.since < act.seq)
     }
 }
 
 impl Unseen {
-    /// How many acts it stands for: itself, and those that were left out before it.
+    /// How many acts it stands for: itself, and those dropped before it.
     pub fn acts(&self) -> usize {
         1 + self.left_out as usize
     }
@@ -133,11 +133,12 @@ impl Unseen {
     }
 }
 
-/// That the human acts from a place that is not known, if that is so.
+/// The event that the human acts from an unknown place, if that is so.
 ///
-/// `decided` is what only a present human may do, if it was that. A person opens many windows. So another window of programs
-/// that are known is asked about only when something is decided there that takes a present human: what an agent would open
-/// one for. What else is decided at a place is asked about, too, until the human was asked: what came first may be harmless.
+/// `decided` is what the act decides, if it takes a present person. People open many windows, so another window of
+/// known programs is asked about only when something like that is decided there: that is what an agent would open one
+/// for. Further decisions at a place are asked about, too, until the human was asked: the first may have been
+/// harmless.
 pub(crate) fn new_place(
     world: &World,
     asker: &Asker,
@@ -146,13 +147,13 @@ pub(crate) fn new_place(
 ) -> Option<Event> {
     let origin = asker.origin.as_ref().filter(|_| asker.who == Principal::Human)?;
     let ends = |event: &&Event| matches!(event, Event::Agent(AgentEvent::Ended { .. }));
-    // What an agent gives up when it is ended comes before its end.
+    // What an ended agent gives up comes before its end.
     let main = answer.iter().find(ends).or(answer.first())?;
     let act: Box<str> = main.kind().action.into();
     let place = origin.place();
     let people = &world.people;
     let decides = decided.is_some();
-    // To be shown something decides nothing, and agent programs come in from wherever they are started.
+    // Being shown something decides nothing, and agent programs join from wherever they are started.
     let is_shown = matches!(main, Event::Person(PersonEvent::Recognised { .. }));
     let comes_in = matches!(main, Event::Agent(AgentEvent::Joined { .. })) && !decides;
     if is_shown || (comes_in && !people.places.is_empty()) {

@@ -1,4 +1,4 @@
-//! What takes a present human, and what a person may do without being one.
+//! What takes a present person, and what a person may do without being present.
 
 use super::{Asker, PersonRefusal, Proof};
 use crate::agents::AgentAsk;
@@ -7,9 +7,9 @@ use crate::ids::Principal;
 use crate::refusal::Refusal;
 use crate::world::World;
 
-/// Whoever is nobody changes nothing, and a person who is not present decides nothing.
+/// Callers that are nobody may change nothing, and persons who are not present may decide nothing.
 pub(crate) fn check(world: &World, asker: &Asker, ask: &Ask) -> Result<(), Refusal> {
-    // An agent program that is not known yet may become known; the door judges whether it is one.
+    // An unknown agent program may join; the door judges whether it is one.
     let comes_in = matches!(ask, Ask::Agent(AgentAsk::Join { .. }) | Ask::Agent(AgentAsk::Attach { .. }));
     if asker.who == Principal::Nobody && !comes_in {
         return Err(Refusal::Person(PersonRefusal::Unproven { why: "nothing proves who you are".into() }));

@@ -1,4 +1,4 @@
-//! Why somebody is not taken for the person.
+//! Refusals about who is a person.
 
 use std::fmt;
 
@@ -10,18 +10,16 @@ use crate::display::visible;
 use crate::next_call::call;
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
-/// Whoever is not proven decides nothing.
+/// Why somebody is not taken for a person, or may not act as one.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum PersonRefusal {
-    /// Nothing proves who calls.
     Unproven {
         #[serde(skip)]
         why: String,
     },
-    /// Only a present human may do this.
     NotPresent {
-        /// What would be done, as "release another's lock".
+        /// As in "release another's lock".
         #[serde(skip)]
         act: &'static str,
         /// Why this is not presence.

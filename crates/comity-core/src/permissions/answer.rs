@@ -1,4 +1,4 @@
-//! Answers: only who stands above, or the human, and only about what was asked.
+//! Answers to permission requests: only from above or from the human, and only about what was asked.
 
 use super::RequestId;
 use super::authority::may_answer_call;
@@ -15,24 +15,24 @@ use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::world::World;
 
-/// What is said to a request.
+/// The answer to a permission request.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
-    /// It may be done, once; the like of it from now on, if it is kept as a rule.
+    /// It may be done once; or from now on, if the answer is kept as a rule.
     Allow {
-        /// The rule that is made of it.
         kept: Option<KeptAnswer>,
     },
-    /// It may not be done.
-    Deny { reason: Option<Box<str>> },
+    Deny {
+        reason: Option<Box<str>>,
+    },
 }
 
-/// How an answer is kept as a rule. No mode changes by it, and nobody else may do more than before unless that is said.
+/// How an answer is kept as a rule. It changes no mode, and extends to nobody else unless it says so.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KeptAnswer {
-    /// Whether all of the asker's team get it: a broadcast. Else it is for the asker alone.
+    /// Whether the rule is for the asker's whole team; otherwise it is for the asker alone.
     pub for_team: bool,
-    /// What it is about; exactly this call, if not given.
+    /// What the rule covers; exactly this call if `None`.
     pub pattern: Option<Pattern>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn answer(
                 ground: super::AllowedBy::Answer,
                 keep: PERMISSION_KEPT,
             };
-            // The answer first: the rule would settle the request, too, and it is the answer that was given.
+            // The answer goes first: the rule would settle the request, too, but the answer is what was given.
             Ok(std::iter::once(allowed).chain(rule).collect())
         }
         Answer::Deny { reason } => {
@@ -73,7 +73,7 @@ pub(super) fn answer(
     }
 }
 
-/// An answer that comes too late, or a second one, changes nothing.
+/// Refuses an answer that comes too late, or a second one.
 fn must_wait(world: &World, request: &PermissionRequest) -> Result<(), Refusal> {
     let id = request.id;
     let problem = match &request.state {
@@ -93,7 +93,7 @@ fn must_wait(world: &World, request: &PermissionRequest) -> Result<(), Refusal> 
     Err(Refusal::NotAllowed { problem, hint: "nothing has changed; the asker has to ask again".into() })
 }
 
-/// The rule that is made of an answer: this very call, or a pattern that has it in it.
+/// The rule for an answer: this exact call, or a pattern that covers it.
 fn rule(
     world: &World,
     who: Principal,

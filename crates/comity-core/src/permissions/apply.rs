@@ -1,4 +1,4 @@
-//! Folds what happened to permissions into the world.
+//! Folds permission events into the world.
 
 use super::RequestId;
 use super::event::PermissionEvent;
@@ -128,14 +128,12 @@ fn deadline(request: &PermissionRequest) -> Option<Timestamp> {
     }
 }
 
-/// Puts back what a snapshot kept.
 pub(crate) fn restore(world: &mut World, facts: super::PermissionFacts) {
     world.permissions = facts.restore();
     let all: Vec<RequestId> = world.permissions.requests().map(|request| request.id).collect();
     all.into_iter().for_each(|id| watch(world, id));
 }
 
-/// Sets the deadline of a request.
 fn watch(world: &mut World, id: RequestId) {
     let at = world.permissions.get(id).and_then(deadline);
     world.deadlines.set(Due::Permission(id), at);
@@ -147,8 +145,8 @@ fn change(world: &mut World, id: RequestId, state: RequestState) {
     watch(world, id);
 }
 
-/// What waits to be told of a request, and is not so any more: that somebody has to answer it, once it is answered or asked of
-/// another; that the asker may try again, once it has.
+/// Takes back messages about a request that are no longer true: that somebody has to answer it, once it is answered
+/// or escalated; that the asker may try again, once it has.
 fn take_back(world: &mut World, id: RequestId, state: &RequestState) {
     let Some((asker, before)) = world.permissions.get(id).map(|request| (request.asker, &request.state))
     else {
@@ -164,7 +162,7 @@ fn take_back(world: &mut World, id: RequestId, state: &RequestState) {
     }
 }
 
-/// Puts the answer into the box of an asker that went on with something else: it comes before any letter.
+/// Tells an asker that went on with something else what the answer is; this goes before any letter.
 fn tell(
     world: &mut World,
     id: RequestId,
@@ -181,7 +179,7 @@ fn tell(
     control::tell(world, Principal::Agent(request.asker), by, control);
 }
 
-/// A leader that is an agent is woken by what it is asked; the human looks at the list.
+/// Tells a leader that is an agent what it is asked; the human looks at the list.
 fn tell_answerer(world: &mut World, id: RequestId, to: Principal) {
     let Some(request) = world.permissions.get(id).filter(|_| to.agent().is_some()) else { return };
     let asker = Principal::Agent(request.asker);
@@ -190,7 +188,7 @@ fn tell_answerer(world: &mut World, id: RequestId, to: Principal) {
     control::tell(world, to, asker, Control::PermissionRequest { request_id: id.0, agent, tool, summary });
 }
 
-/// Whoever was to answer a plan need not any more.
+/// A plan need not be answered any more by whoever was to.
 fn take_plan_back(world: &mut World, id: RequestId) {
     let Some(PlanState::Waiting { to }) = world.permissions.plans.get(&id).map(|plan| plan.state.clone())
     else {
@@ -209,7 +207,7 @@ fn show_plan(world: &mut World, id: RequestId, to: Principal) {
     control::tell(world, to, asker, shown);
 }
 
-/// What is said to a whole team is told to each of it.
+/// Tells every member of a team.
 fn tell_team(world: &mut World, rule: &Rule) {
     let RuleScope::Team(team) = &rule.scope else { return };
     let mut members: Vec<AgentId> =

@@ -1,4 +1,4 @@
-//! Who may decide about whom. What an agent does not have it cannot hand to an agent that it starts.
+//! Who may decide about whom. An agent cannot pass on more than it has to agents that it starts.
 
 use super::call::ToolCall;
 use super::modes::mode_of;
@@ -9,7 +9,7 @@ use crate::roles::{Mode, Right, may};
 use crate::teams::{leader_of, leads};
 use crate::world::World;
 
-/// Who answers the requests of this agent: the first above it that may, else the human.
+/// Who answers this agent's requests: the first above it that may, or the human.
 pub fn answerer_of(world: &World, agent: AgentId) -> Principal {
     let mut at = agent;
     for _ in 0..world.agents.len() {
@@ -27,14 +27,14 @@ pub fn answerer_of(world: &World, agent: AgentId) -> Principal {
     Principal::Human
 }
 
-/// Who answers one request: as for all of the agent's, unless the agent that started it may do that itself without asking.
-/// Nobody hands on more than it has.
+/// Who answers one request: as for all of the agent's, provided that the agent that started it could make the call
+/// itself without asking.
 pub(super) fn answerer_of_call(world: &World, asker: AgentId, call: &ToolCall) -> Principal {
     started_it(world, asker, |parent| may_itself(world, parent, call))
         .unwrap_or_else(|| answerer_of(world, asker))
 }
 
-/// Who answers a plan: as for requests, unless the agent that started its author does more than to plan itself.
+/// Who answers a plan: as for requests, unless the agent that started its author is itself limited to planning.
 pub(super) fn answerer_of_plan(world: &World, asker: AgentId) -> Principal {
     started_it(world, asker, |parent| acts(world, parent)).unwrap_or_else(|| answerer_of(world, asker))
 }
@@ -52,7 +52,6 @@ fn acts(world: &World, agent: AgentId) -> bool {
     mode_of(world, agent) != Mode::Plan
 }
 
-/// Whether `who` may answer this request.
 pub(super) fn may_answer_call(
     world: &World,
     who: Principal,
@@ -65,7 +64,6 @@ pub(super) fn may_answer_call(
     }
 }
 
-/// Whether `who` may answer a plan of this agent.
 pub(super) fn may_answer_plan(world: &World, who: Principal, asker: AgentId) -> Result<(), Refusal> {
     match started_it(world, asker, |parent| acts(world, parent)) {
         Some(parent) if parent == who => Ok(()),
@@ -78,7 +76,7 @@ pub fn may_answer(world: &World, who: Principal, agent: AgentId) -> Result<(), R
     may_decide_about(world, who, agent, Right::AnswerPermissions)
 }
 
-/// The human may; an agent may if it has the right and stands above. Nobody may decide about itself.
+/// The human may. An agent may if it has the right and stands above. Nobody decides about itself.
 pub(super) fn may_decide_about(
     world: &World,
     who: Principal,

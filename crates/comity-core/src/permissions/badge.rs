@@ -1,4 +1,4 @@
-//! The badge of an agent: one colour, the same wherever it is shown.
+//! The badge of an agent: one colour, wherever it is shown.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ impl Colour {
 pub fn colour_of(agent: AgentId) -> Colour {
     let mix = |sum: usize, byte: u8| sum.wrapping_mul(31).wrapping_add(usize::from(byte));
     let sum = agent.to_string().bytes().fold(7, mix);
-    // The low bits of such a sum follow the last digit alone.
+    // The low bits of such a sum depend on the last digit alone.
     COLOURS[(sum ^ (sum >> 7) ^ (sum >> 13)) % COLOURS.len()]
 }
 

@@ -1,4 +1,4 @@
-//! A tool call as the rules see it. It was taken apart before: the rules read no shell and look at no disk.
+//! A tool call as the rules see it, parsed before: the rules read no shell and no disk.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,26 +18,23 @@ pub struct ToolCall {
     pub class: ToolClass,
     /// The hash of the tool's name and its exact input.
     pub hash: ContentHash,
-    /// The input as people may see it: without secrets. Empty if it is too long, and once the request is settled.
+    /// The input as people may see it, without secrets. Empty if it is too long, and once the request is settled.
     pub input: Box<str>,
-    /// What it is about, in a line.
     pub summary: Box<str>,
-    /// The project that it is made in.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub project: Option<ProjectId>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub writes: Vec<ProjectFile>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reads: Vec<ProjectFile>,
-    /// What it would write or read elsewhere, by absolute path without the first slash.
+    /// What it would read or write elsewhere, by absolute path without the leading slash.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub outside: Vec<PathPattern>,
     /// Whether it is known to write nothing else.
     pub is_all: bool,
-    /// The commands of a command line.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub commands: Option<Commands>,
-    /// Whether it was proven to change nothing.
+    /// Whether it is proven to change nothing.
     pub reads_only: bool,
 }
 
@@ -49,13 +46,11 @@ pub struct ProjectFile {
     pub path: PathPattern,
 }
 
-/// What kind of tool is called: rules that forbid hold for all tools of a kind.
+/// The kind of tool: rules that deny apply to all tools of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolClass {
-    /// It runs a command line.
     Shell,
-    /// It changes files that it names.
     Edit,
     Read,
     Other,
@@ -65,15 +60,16 @@ pub enum ToolClass {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Commands {
-    /// The words, if it is one plain command: nothing else runs, nothing is redirected, no word has to be expanded.
+    /// The words, if it is one plain command: nothing else runs, nothing is redirected, nothing needs expansion.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub single: Option<Vec<Box<str>>>,
-    /// The words of every command in it, wherever it stands; `None` for a word that only running would tell.
+    /// The words of every command in it, however nested; `None` for a word that only running would tell.
     pub parts: Vec<Vec<Option<Box<str>>>>,
     pub is_all: bool,
 }
 
-/// What an agent could free itself with, or run by way of somebody else: never written without being asked for.
+/// Files with which an agent could free itself, or have somebody else run something: writing them always has to be
+/// asked for.
 const PROTECTED: [&str; 12] = [
     "**/.git/",
     "**/.claude/",
@@ -90,8 +86,8 @@ const PROTECTED: [&str; 12] = [
 ];
 
 impl ToolCall {
-    /// Whether it only edits files of its project, none of them one that decides what agents may do.
-    pub fn is_plain_edit(&self) -> bool {
+    /// Whether it only edits files of its project, none of which decides what agents may do.
+    pub(crate) fn is_plain_edit(&self) -> bool {
         let is_own = |file: &ProjectFile| Some(file.project) == self.project && !is_protected(&file.path);
         self.class == ToolClass::Edit
             && self.is_all
@@ -100,7 +96,7 @@ impl ToolCall {
             && self.writes.iter().all(is_own)
     }
 
-    /// The files that a rule about its tool is about.
+    /// The files that a rule for its tool applies to.
     pub(super) fn files(&self) -> &[ProjectFile] {
         match self.class {
             ToolClass::Read => &self.reads,
@@ -138,7 +134,7 @@ impl ToolCall {
 }
 
 fn is_protected(path: &PathPattern) -> bool {
-    // Told apart by the text alone, folded: what a file system takes for one name is one here.
+    // Compared as folded text: names that some file system takes for the same are the same here.
     let folded = PathPattern::parse(path.as_str(), CaseRule::Folded).unwrap_or_else(|_| path.clone());
     let patterns = PROTECTED.iter().filter_map(|text| PathPattern::parse(text, CaseRule::Folded).ok());
     patterns.into_iter().any(|protected| overlaps(&protected, &folded))

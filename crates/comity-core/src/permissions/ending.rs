@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::ids::{AgentId, Principal};
 use crate::world::World;
 
-/// Time ran out for a request: for an answer, or for using it.
+/// A request expired: nobody answered, or nobody used the answer.
 pub(crate) fn run_out(world: &World, request: RequestId) -> Vec<Event> {
     let event = match world.permissions.get(request).map(|request| &request.state) {
         Some(RequestState::Waiting { .. }) => PermissionEvent::Expired { request },
@@ -19,7 +19,7 @@ pub(crate) fn run_out(world: &World, request: RequestId) -> Vec<Event> {
     vec![Event::Permission(event)]
 }
 
-/// An agent ends, and those of its family with it. What it asked for is withdrawn, what it was asked goes to the human.
+/// An agent ends with its family. Its requests are withdrawn, and those that it was to answer go to the human.
 pub(crate) fn with_agent(world: &World, agent: AgentId, family: &[AgentId]) -> Vec<Event> {
     let (permissions, cause) = (&world.permissions, "its asker ended");
     let open = permissions.requests_of(agent).filter(|request| !request.state.is_settled());
@@ -39,7 +39,7 @@ pub(crate) fn with_agent(world: &World, agent: AgentId, family: &[AgentId]) -> V
         }
         _ => None,
     });
-    // A rule of one member of the family for another goes once, with the first of them.
+    // A rule of one member of the family about another is removed once, with the first of them.
     let before: Vec<AgentId> = family.iter().copied().take_while(|other| *other != agent).collect();
     let is_gone = |rule: &&Rule| {
         before.iter().any(|other| matches!(of_rule(rule, *other), Some(PermissionEvent::RuleRemoved { .. })))
@@ -48,7 +48,7 @@ pub(crate) fn with_agent(world: &World, agent: AgentId, family: &[AgentId]) -> V
     withdrawn.chain(escalated).chain(plans).chain(rules).map(Event::Permission).collect()
 }
 
-/// What its owner allowed ends with the owner; what it forbade to others stays forbidden.
+/// What its owner allowed ends with the owner; what it denied stays denied.
 fn of_rule(rule: &Rule, ended: AgentId) -> Option<PermissionEvent> {
     let is_owner = rule.owner == Principal::Agent(ended);
     let removed = || PermissionEvent::RuleRemoved { rule: rule.id, text: rule.to_string().into() };

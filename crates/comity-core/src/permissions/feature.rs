@@ -1,4 +1,4 @@
-//! Permissions as a feature: the names of what happens to them, whom it concerns, and what is said of it.
+//! Permissions as a feature: names, whom events concern, sentences.
 
 use super::{
     PermissionAsk, PermissionEvent, PlanState, RequestId, RequestState, Rule, RuleId, RuleScope, applies,
@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::sentence::Telling;
 use crate::world::World;
 
-/// Whoever waits for a permission that rules or modes give or refuse by now waits no more.
+/// Settles waiting requests that rules or modes now decide.
 pub(crate) const FOLLOW_UP: FollowUp =
     FollowUp { follows: super::may_settle, next: super::verdict::next_settled };
 
@@ -49,7 +49,7 @@ event_types!(PermissionEvent {
     PermissionEvent::Lapsed { .. } => durable("permission_lapsed", "permission:lapsed"),
     PermissionEvent::Withdrawn { .. } => durable("permission_withdrawn", "permission:withdrawn"),
     PermissionEvent::Used { .. } => durable("permission_used", "permission:used"),
-    // Before every call of an agent that need not ask: it is written down, and not waited for.
+    // Recorded before every call that needs no answer, so it does not wait for the disk.
     PermissionEvent::Passed { .. } => live("permission_passed", "permission:passed").housekeeping(),
     PermissionEvent::RuleAdded { .. } => durable("permission_rule_added", "permission:rule_added"),
     PermissionEvent::RuleRemoved { .. } => durable("permission_rule_removed", "permission:rule_removed"),
@@ -161,7 +161,7 @@ impl FeatureEvent for PermissionEvent {
     }
 }
 
-/// Who asked for a permission, and who was to answer.
+/// The asker of a request, and who was to answer.
 fn asked(before: Option<&World>, request: RequestId) -> Vec<Principal> {
     let Some(request) = before.and_then(|world| world.permissions.get(request)) else { return vec![] };
     let asker = Principal::Agent(request.asker);
@@ -174,7 +174,7 @@ fn asked(before: Option<&World>, request: RequestId) -> Vec<Principal> {
     }
 }
 
-/// Whose plan it is, and who was to answer.
+/// The author of a plan, and who was to answer.
 fn shown(before: Option<&World>, plan: RequestId) -> Vec<Principal> {
     let plan = before.and_then(|world| world.permissions.plans().find(|known| known.id == plan));
     let Some(plan) = plan else { return vec![] };
@@ -192,7 +192,7 @@ fn rule_of(before: Option<&World>, rule: RuleId) -> Vec<Principal> {
     rule.map(|rule| of_rule(before, rule)).unwrap_or_default()
 }
 
-/// Whose it is, and whom it is about by name or by team.
+/// Its owner, and those that it names or whose team it names.
 fn of_rule(before: Option<&World>, rule: &Rule) -> Vec<Principal> {
     let mut all = vec![rule.owner];
     match &rule.scope {

@@ -6,7 +6,7 @@ use super::verdict::next_settled;
 use crate::ids::{AgentId, Principal};
 use crate::world::World;
 
-/// Nobody who has ended asks, is asked or has rules; nobody waits for what is decided; numbers only grow.
+/// Nobody who has ended asks, is asked or owns rules; nobody waits for what is decided; numbers only grow.
 pub fn check(world: &World) -> Result<(), String> {
     let lives = |id: AgentId| world.agents.get(id).is_some_and(|agent| agent.is_live());
     let is_there = |who: Principal| who.agent().is_none_or(lives);

@@ -1,7 +1,7 @@
 //! Permissions: what an agent may do by itself, what it has to ask its leader for, and the one way to be allowed.
 //!
-//! Only an explicit allow for this exact input allows: a rule, the agent's mode, a proof that the call only reads, or an
-//! answer of somebody above to this very request, which is used once. Everything else is a no, with its reason.
+//! Only an explicit allow for this exact input allows: a rule, the agent's mode, a proof that the call only reads, or
+//! an answer from above to this very request, which is used once. Everything else is a no, with its reason.
 
 mod answer;
 mod apply;
@@ -46,14 +46,14 @@ pub(crate) use modes::mode_of_role;
 pub use pattern::{Match, Pattern};
 pub use plans::{PlanAnswer, PlanState, SubmittedPlan};
 pub use refusal::CallDenied;
+pub(crate) use request::WAIT_RULES;
 pub use request::{AnswerDelivery, PermissionRequest, RequestState, is_answered, standing};
-pub(crate) use request::{needs, waiting_for};
 pub use rules::{Rule, RuleEffect, RuleId, RuleScope, applies};
 pub(crate) use table::PermissionFacts;
 pub use table::Permissions;
 pub use verdict::{AllowedBy, Judgement, judge};
 
-/// The number of a request or a plan; it only ever grows.
+/// The number of a request or plan; it only grows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestId(pub u64);
@@ -85,7 +85,7 @@ fn decide(world: &World, who: Principal, ask: &PermissionAsk) -> Result<Vec<Even
     Ok(events.into_iter().map(Event::Permission).collect())
 }
 
-/// Whether this may change what the rules say to somebody who waits.
+/// Whether this may change what the rules say about a waiting request.
 fn may_settle(event: &Event) -> bool {
     match event {
         Event::Permission(event) => matches!(
@@ -96,7 +96,7 @@ fn may_settle(event: &Event) -> bool {
                 | PermissionEvent::ModeSet { .. }
                 | PermissionEvent::PlanApproved { .. }
         ),
-        // Others may lead now.
+        // There may be other leaders now.
         Event::Team(_)
         | Event::Agent(AgentEvent::Joined { .. } | AgentEvent::Named { .. } | AgentEvent::Ended { .. }) => {
             true
@@ -105,7 +105,7 @@ fn may_settle(event: &Event) -> bool {
     }
 }
 
-/// Forgets what agents had that nobody knows any more.
+/// Forgets the modes of agents that nobody knows any more.
 pub(crate) fn forget_agents(world: &mut World) {
     let agents = &world.agents;
     world.permissions.forget(|agent| agents.get(agent).is_none());

@@ -16,7 +16,7 @@ pub(super) struct ModeSet {
     pub(super) by: Principal,
 }
 
-/// The mode that an agent is in: what was set, else its role's; never wider than the mode of who started it, unless the
+/// The agent's mode: what was set, otherwise its role's; never wider than that of whoever started it, unless the
 /// human set it.
 pub fn mode_of(world: &World, agent: AgentId) -> Mode {
     let mut mode = Mode::Full;
@@ -35,12 +35,12 @@ fn of_role(world: &World, agent: AgentId) -> Mode {
     mode_of_role(world, world.agents.get(agent).and_then(|agent| agent.profile.role.as_deref()))
 }
 
-/// The mode that a role begins in.
+/// The mode that a role starts in.
 pub(crate) fn mode_of_role(world: &World, role: Option<&str>) -> Mode {
     world.roles.get(role.unwrap_or(DEFAULT_ROLE)).map(|role| role.mode).unwrap_or_default()
 }
 
-/// Changes a mode. A leader gives nobody more than it has; an agent gives itself less only.
+/// Changes a mode. A leader gives nobody a wider one than its own; an agent may only narrow its own.
 pub(super) fn set(
     world: &World,
     who: Principal,
@@ -67,7 +67,6 @@ pub(super) fn set(
     }
 }
 
-/// An agent gives nobody a wider mode than its own.
 pub(super) fn within(world: &World, who: Principal, mode: Mode) -> Result<(), Refusal> {
     let Principal::Agent(id) = who else { return Ok(()) };
     let own = mode_of(world, id);

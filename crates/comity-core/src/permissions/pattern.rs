@@ -1,7 +1,7 @@
-//! What a rule is about: files, or commands.
+//! What a rule covers: files, or commands.
 //!
-//! A rule that allows is read narrowly, one that forbids widely. To allow, the command must be this one, plainly, alone. To
-//! forbid, it is enough that one command of a line is this one, or might be.
+//! A rule that allows is read narrowly, one that denies broadly. To allow, the command must be exactly this one,
+//! plain and alone. To deny, it is enough that one command of a line is this one, or might be.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,21 +11,20 @@ use crate::limits::PATTERN_BYTES_MAX;
 use crate::paths::{CaseRule, PathPattern, covers, overlaps};
 use crate::refusal::Refusal;
 
-/// What a rule is about.
+/// What a rule covers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     Files(ProjectFile),
-    /// Files by absolute path, without the first slash.
+    /// Files by absolute path, without the leading slash.
     Absolute(PathPattern),
-    /// The first words of a command. `*` stands for any characters of a word, and as the last one for any further words.
+    /// The first words of a command. `*` matches any characters of a word; as the last word, any further words.
     Command(Vec<Box<str>>),
 }
 
-/// Whether a rule that forbids is about a call.
+/// Whether a rule that denies covers a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Match {
-    /// It is not.
     No,
     /// It cannot be told without running the call.
     Maybe,
@@ -33,7 +32,7 @@ pub enum Match {
 }
 
 impl Pattern {
-    /// The pattern that somebody wrote for tools of this kind.
+    /// Parses a pattern for tools of this kind.
     pub fn parse(
         class: ToolClass,
         text: &str,
@@ -69,20 +68,20 @@ impl Pattern {
         }
     }
 
-    /// Whether a rule with this pattern allows a command. Files are allowed by all rules together.
+    /// Whether a rule with this pattern allows a command. For files, all rules count together.
     pub(super) fn allows_command(&self, call: &ToolCall) -> bool {
         let Pattern::Command(pattern) = self else { return false };
         let single = call.commands.as_ref().and_then(|commands| commands.single.as_ref());
         single.is_some_and(|words| allows(pattern, words))
     }
 
-    /// Whether a rule with this pattern that is about tools of this kind forbids a call.
+    /// Whether a rule with this pattern, for tools of this kind, denies a call.
     pub(super) fn forbids(&self, class: ToolClass, call: &ToolCall) -> Match {
         let files = match class {
             ToolClass::Read => &call.reads,
             ToolClass::Shell | ToolClass::Edit | ToolClass::Other => &call.writes,
         };
-        // Of a tool that nobody has told us about, whatever may be a path is among what it writes.
+        // For an unknown tool, everything that may be a path counts as written.
         let is_told = call.is_all || class == ToolClass::Read || call.class == ToolClass::Other;
         let unknown = match is_told {
             true => Match::No,
@@ -100,7 +99,6 @@ impl Pattern {
         }
     }
 
-    /// As it is written.
     pub fn readable(&self) -> String {
         match self {
             Pattern::Files(file) => file.path.readable(),
@@ -110,7 +108,7 @@ impl Pattern {
     }
 }
 
-/// Whether all files of a call are within these patterns, taken together.
+/// Whether these patterns together cover all files of a call.
 pub(super) fn allow_files<'a>(patterns: impl Iterator<Item = &'a Pattern> + Clone, call: &ToolCall) -> bool {
     let is_within = |file: &ProjectFile| {
         patterns.clone().any(|pattern| match pattern {
@@ -129,14 +127,14 @@ pub(super) fn allow_files<'a>(patterns: impl Iterator<Item = &'a Pattern> + Clon
     has_some && call.is_all && files.iter().all(is_within) && call.outside.iter().all(is_outside_within)
 }
 
-/// Every word as it stands, none missing, none too many.
+/// Every word must match, with none missing and none left over.
 fn allows(pattern: &[Box<str>], words: &[Box<str>]) -> bool {
     let (pattern, open) = match pattern {
         [first @ .., last] if **last == *"*" => (first, true),
         _ => (pattern, false),
     };
     let enough = if open { words.len() >= pattern.len() } else { words.len() == pattern.len() };
-    // `*` alone would allow every command: that is a rule without a pattern, and has to be said so.
+    // `*` alone would allow every command; that takes a rule without a pattern.
     !pattern.is_empty() && enough && pattern.iter().zip(words).all(|(pattern, word)| glob(pattern, word))
 }
 
@@ -158,7 +156,7 @@ fn begins(pattern: &[Box<str>], words: &[Option<Box<str>>]) -> Match {
     for (at, pattern) in pattern.iter().enumerate() {
         match words.next() {
             None => return Match::No,
-            // A word that is not known may stand for any number of words.
+            // An unknown word may stand for any number of words.
             Some(None) => return Match::Maybe,
             Some(Some(word)) if glob(pattern, word) => {}
             Some(Some(word)) if at == 0 && glob(pattern, base_name(word)) => {}
@@ -172,7 +170,7 @@ fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Whether each `*` in the pattern can stand for what is there in the word. Only the last star is ever tried again.
+/// Whether the pattern's stars can match the word. Only the last star is ever retried.
 fn glob(pattern: &str, word: &str) -> bool {
     let (pattern, word) = (pattern.as_bytes(), word.as_bytes());
     let (mut at, mut in_word) = (0, 0);

@@ -1,4 +1,4 @@
-//! Plans: an agent in plan mode shows what it would do, and is let go on.
+//! Plans: an agent in plan mode submits what it would do, and waits for approval.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +16,14 @@ use crate::roles::Mode;
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// A plan that an agent would like to follow, and what became of it.
+/// A plan, and what became of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubmittedPlan {
     pub id: RequestId,
     pub asker: AgentId,
     pub file: Box<str>,
-    /// What is in it. Empty once it is answered.
+    /// Empty once it is answered.
     pub content: Box<str>,
     pub since: Timestamp,
     pub state: PlanState,
@@ -33,27 +33,28 @@ pub struct SubmittedPlan {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlanState {
-    /// Somebody above has to say.
-    Waiting { to: Principal },
-    /// Its author may go on.
+    Waiting {
+        to: Principal,
+    },
     Approved {
         by: Principal,
         mode: Mode,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         feedback: Option<Box<str>>,
     },
-    /// Its author has to plan again.
-    Rejected { by: Principal, feedback: Box<str> },
-    /// It needs no answer any more.
-    Withdrawn { cause: Box<str> },
+    Rejected {
+        by: Principal,
+        feedback: Box<str>,
+    },
+    Withdrawn {
+        cause: Box<str>,
+    },
 }
 
 /// What is said to a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlanAnswer {
-    /// Its author may go on.
     Approve { mode: Mode, feedback: Option<Box<str>> },
-    /// Its author has to plan again.
     Reject { feedback: Box<str> },
 }
 
@@ -68,7 +69,7 @@ impl PlanState {
     }
 }
 
-/// Shows a plan; an earlier one that waits is replaced by it.
+/// Submits a plan; it replaces an earlier one that waits.
 pub(super) fn submit(
     world: &World,
     who: Principal,
@@ -102,7 +103,7 @@ pub(super) fn submit(
     Ok(replaced.chain(std::iter::once(submitted)).collect())
 }
 
-/// Approves or rejects a plan. A leader lets nobody go on in a wider mode than its own.
+/// Approves or rejects a plan. A leader approves no wider mode than its own.
 pub(super) fn answer(
     world: &World,
     who: Principal,

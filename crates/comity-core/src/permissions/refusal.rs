@@ -1,4 +1,4 @@
-//! Why a tool call may not be made.
+//! Refusals of tool calls.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::display::visible;
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
-/// The tool call may not be made.
+/// A tool call was denied.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CallDenied {
     #[serde(skip)]

@@ -1,4 +1,4 @@
-//! Requests: asking whoever is above, and using the answer, once.
+//! Permission requests: asking whoever is above, and using the answer, once.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +8,7 @@ use super::event::PermissionEvent;
 use super::verdict::{AllowedBy, Judgement, judge};
 use super::{CallDenied, RequestId};
 use crate::calls;
+use crate::features::WaitedFor;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{
     PERMISSION_INPUT_BYTES_MAX, PERMISSION_WAIT_MAX, PERMISSION_WAIT_MIN, PERMISSIONS_PER_AGENT_MAX,
@@ -16,10 +17,10 @@ use crate::limits::{
 use crate::next_call::NextCall;
 use crate::refusal::Refusal;
 use crate::time::{Millis, Timestamp};
-use crate::wait_graph::{Need, WaitedFor, Waits};
+use crate::wait_graph::{Need, WaitRules, Waits};
 use crate::world::World;
 
-/// A call that an agent asked to make, and what became of it.
+/// A request for a tool call, and what became of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRequest {
@@ -27,14 +28,12 @@ pub struct PermissionRequest {
     pub asker: AgentId,
     pub call: ToolCall,
     pub since: Timestamp,
-    /// When it is too late for an answer.
     pub deadline: Timestamp,
-    /// How the asker hears of it.
     pub hearing: AnswerDelivery,
     pub state: RequestState,
 }
 
-/// How the asker hears what became of its request.
+/// How the asker gets the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerDelivery {
@@ -47,11 +46,9 @@ pub enum AnswerDelivery {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RequestState {
-    /// Somebody above has to say.
     Waiting {
         to: Principal,
     },
-    /// It may be done, once.
     Allowed {
         by: Principal,
         at: Timestamp,
@@ -59,12 +56,10 @@ pub enum RequestState {
         /// Until when it may stay unused.
         until: Timestamp,
     },
-    /// It was allowed, and is done.
     Used {
         by: Principal,
         at: Timestamp,
     },
-    /// It may not be done.
     Denied {
         by: Principal,
         reason: Box<str>,
@@ -72,9 +67,8 @@ pub enum RequestState {
         until: Timestamp,
     },
     Expired,
-    /// It was allowed, and not done in time.
+    /// It was allowed, and not used in time.
     Lapsed,
-    /// The asker needs no answer any more.
     Withdrawn {
         cause: Box<str>,
     },
@@ -93,7 +87,6 @@ impl RequestState {
         }
     }
 
-    /// Whether nothing can become of it any more.
     pub fn is_settled(&self) -> bool {
         match self {
             RequestState::Waiting { .. } | RequestState::Allowed { .. } => false,
@@ -106,13 +99,13 @@ impl RequestState {
     }
 }
 
-/// The request of this agent for exactly this call that still counts: it waits, may be used, or was denied lately.
+/// The agent's request for exactly this call that still counts: waiting, usable, or denied recently.
 pub fn standing<'a>(world: &'a World, agent: AgentId, call: &ToolCall) -> Option<&'a PermissionRequest> {
     let request =
         world.permissions.newest(agent, call.hash).filter(|request| request.call.tool == call.tool)?;
     let counts = match &request.state {
         RequestState::Waiting { .. } => world.now < request.deadline,
-        // What a rule or a mode had allowed counts as long as it says so; an answer was about this very request.
+        // What a rule or mode allowed counts only while it still says so; an answer was about this very request.
         RequestState::Allowed { until, ground, .. } => {
             let is_still_so = match ground {
                 AllowedBy::Answer => true,
@@ -131,7 +124,7 @@ pub fn standing<'a>(world: &'a World, agent: AgentId, call: &ToolCall) -> Option
     counts.then_some(request)
 }
 
-/// Whether there is something for who asked after `before`, which was its last request for the same.
+/// Whether there is an answer for somebody whose last request for the same was `before`.
 pub fn is_answered(world: &World, agent: AgentId, call: &ToolCall, before: Option<RequestId>) -> bool {
     if judge(world, agent, call) != Judgement::Escalated {
         return true;
@@ -147,7 +140,7 @@ pub fn is_answered(world: &World, agent: AgentId, call: &ToolCall, before: Optio
     })
 }
 
-/// Asks whoever is above, unless the call is judged without, or was asked for already.
+/// Asks whoever is above, unless the rules decide, or it was asked already.
 pub(super) fn request(
     world: &World,
     who: Principal,
@@ -173,7 +166,7 @@ pub(super) fn request(
             hint: "wait for the answers first".into(),
         });
     }
-    // Whoever answers must have seen it.
+    // The answerer must have seen it.
     if call.input.is_empty() {
         let problem =
             format!("an input of more than {PERMISSION_INPUT_BYTES_MAX} bytes can't be shown to be allowed");
@@ -187,18 +180,22 @@ pub(super) fn request(
     Ok(vec![PermissionEvent::Asked { request: id, asker, call, to, wait, hearing }])
 }
 
-/// What the requests of an agent that waits for answers need.
-pub(crate) fn needs(world: &World, agent: AgentId) -> impl Iterator<Item = Need<'_>> {
-    awaited(world).filter(move |(asker, _)| *asker == agent).filter_map(|(_, to)| answer_from(to))
-}
+pub(crate) const WAIT_RULES: WaitRules = WaitRules {
+    needs: |waits, who| {
+        let own = awaited(waits.world).filter(|(asker, _)| Some(*asker) == who.agent());
+        own.filter_map(|(_, to)| answer_from(to)).collect()
+    },
+    waiting_for: |world, who| Box::new(waiting_for(world, who)),
+    gives_way: false,
+};
 
-/// Everybody who waits for an answer of `who`.
-pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
+/// Everybody who waits for an answer from `who`.
+fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
     let asked = who.agent().map(|_| awaited(world)).into_iter().flatten();
     asked.filter(move |(_, to)| *to == who).map(|(asker, _)| Principal::Agent(asker))
 }
 
-/// Who waits for an answer, and of whom.
+/// Who waits for an answer, and from whom.
 fn awaited(world: &World) -> impl Iterator<Item = (AgentId, Principal)> {
     world.permissions.waiting().filter_map(|request| match (&request.state, request.hearing) {
         (RequestState::Waiting { to }, AnswerDelivery::Waits) => Some((request.asker, *to)),
@@ -206,7 +203,7 @@ fn awaited(world: &World) -> impl Iterator<Item = (AgentId, Principal)> {
     })
 }
 
-/// An answer has to come from an agent. People answer whatever else they do.
+/// The need for an answer from an agent. People answer whatever else they do.
 fn answer_from(to: Principal) -> Option<Need<'static>> {
     to.agent().map(|_| Need::of(WaitedFor::Answer, [to]))
 }
@@ -226,7 +223,7 @@ pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec
             Ok(vec![PermissionEvent::Used { request, hash: call.hash }])
         }
         (Some((id, state @ RequestState::Denied { .. })), _) => Err(no(world, id, state)),
-        // Nothing changes: it need not be in the log.
+        // It changes nothing, so it need not be recorded.
         (_, Judgement::Allowed(AllowedBy::ReadsOnly)) => Ok(vec![]),
         (_, Judgement::Allowed(ground)) => Ok(vec![PermissionEvent::Passed {
             asker,
@@ -249,7 +246,7 @@ pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec
     }
 }
 
-/// Why a request does not allow anything now.
+/// Why a request allows nothing now.
 fn no(world: &World, id: RequestId, state: &RequestState) -> Refusal {
     let (reason, hint) = match state {
         RequestState::Waiting { to } => {

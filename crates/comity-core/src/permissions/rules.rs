@@ -19,7 +19,7 @@ use crate::teams::leads;
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// The number of a rule; it only ever grows.
+/// It only grows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RuleId(pub u64);
@@ -29,20 +29,17 @@ pub struct RuleId(pub u64);
 #[serde(rename_all = "lowercase")]
 pub enum RuleEffect {
     Allow,
-    /// The leader is asked each time.
     Ask,
-    /// It may not be done.
     Deny,
 }
 
-/// Whom a rule is for.
+/// Whom a rule applies to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleScope {
     Agent(AgentId),
-    /// All agents of a team.
     Team(Box<str>),
-    /// All that its owner leads; everybody, if that is the human.
+    /// Everybody whom its owner leads; everybody at all, if that is the human.
     Below,
 }
 
@@ -54,16 +51,15 @@ pub struct Rule {
     pub owner: Principal,
     pub scope: RuleScope,
     pub effect: RuleEffect,
-    /// The tool; `*` is every tool.
+    /// `*` is every tool.
     pub tool: Box<str>,
     pub class: ToolClass,
-    /// What it is about; every call of the tool, if there is none.
+    /// What it covers; every call of the tool if `None`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pattern: Option<Pattern>,
     pub since: Timestamp,
 }
 
-/// The tool of a rule about every tool.
 const EVERY_TOOL: &str = "*";
 
 impl RuleEffect {
@@ -77,13 +73,13 @@ impl RuleEffect {
 }
 
 impl Rule {
-    /// Whether it is about a call that it would forbid. It holds for every tool of the same kind.
+    /// Whether it denies a call. It applies to every tool of the same kind.
     pub(super) fn forbids(&self, call: &ToolCall) -> Match {
         let same_kind = self.class == call.class && self.class != ToolClass::Other;
-        // A command line that writes a file, or shows it, is like a tool that does.
+        // A command line that writes or shows a file counts like a tool that does.
         let by_shell =
             call.class == ToolClass::Shell && matches!(self.class, ToolClass::Edit | ToolClass::Read);
-        // So is a tool that nobody has told us about, as far as its files and commands can be told.
+        // So does an unknown tool, as far as its files and commands can be told.
         let by_other = call.class == ToolClass::Other && self.class != ToolClass::Other;
         let is_about = self.tool == call.tool || &*self.tool == EVERY_TOOL || same_kind;
         match &self.pattern {
@@ -94,7 +90,7 @@ impl Rule {
         }
     }
 
-    /// Whether it is about the tool of a call that it would allow: this one tool, by its name.
+    /// Whether it allows the tool of a call: this one tool, by name.
     pub(super) fn allows_tool(&self, call: &ToolCall) -> bool {
         self.tool == call.tool || &*self.tool == EVERY_TOOL
     }
@@ -117,7 +113,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Whether a rule is for this agent: its owner stands above, and its scope has the agent in it.
+/// Whether a rule applies to this agent: its owner stands above, and its scope includes the agent.
 pub fn applies(world: &World, rule: &Rule, agent: AgentId) -> bool {
     let is_in_scope = match &rule.scope {
         RuleScope::Agent(only) => *only == agent,
@@ -183,7 +179,7 @@ pub(super) fn add(
     })
 }
 
-/// A rule is removed by its owner, by who leads its owner and has the right, or by the human.
+/// A rule may be removed by its owner, by somebody who leads the owner and has the right, or by the human.
 pub(super) fn remove(world: &World, who: Principal, id: RuleId) -> Result<PermissionEvent, Refusal> {
     let Some(rule) = world.permissions.rules.get(&id) else {
         return Err(Refusal::NotFound {

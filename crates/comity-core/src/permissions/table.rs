@@ -1,4 +1,4 @@
-//! All requests, rules, modes and plans, and what of them a snapshot has to keep.
+//! All requests, rules, modes and plans, and what a snapshot keeps of them.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,21 @@ use super::request::{PermissionRequest, RequestState};
 use super::rules::{Rule, RuleId};
 use crate::ids::{AgentId, ContentHash};
 use crate::limits::{PERMISSIONS_KEPT_MAX, PLANS_KEPT_MAX};
+use crate::roles::Mode;
 
-/// All requests, rules, modes and plans: those that wait, and the newest of the others.
+/// All waiting requests and plans, the newest of the others, rules and modes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Permissions {
-    /// The last number that was given, to a request, a plan or a rule.
+    /// The last number given to a request, plan or rule.
     pub(super) last: u64,
     requests: BTreeMap<RequestId, PermissionRequest>,
-    /// The newest request of an agent for a call.
     newest: BTreeMap<(AgentId, ContentHash), RequestId>,
-    /// How many requests are settled.
     settled: usize,
     pub(super) rules: BTreeMap<RuleId, Rule>,
     pub(super) modes: BTreeMap<AgentId, ModeSet>,
     pub(super) plans: BTreeMap<RequestId, SubmittedPlan>,
 }
 
-/// The facts of [`Permissions`], for snapshots.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PermissionFacts {
@@ -39,12 +37,17 @@ pub(crate) struct PermissionFacts {
 }
 
 impl Permissions {
+    /// How many agents were put in plan mode.
+    pub fn planning(&self) -> usize {
+        self.modes.values().filter(|set| set.mode == Mode::Plan).count()
+    }
+
     /// The request with this number.
     pub fn get(&self, id: RequestId) -> Option<&PermissionRequest> {
         self.requests.get(&id)
     }
 
-    /// All requests that are remembered, the oldest first.
+    /// Oldest first.
     pub fn requests(&self) -> impl Iterator<Item = &PermissionRequest> {
         self.requests.values()
     }
@@ -55,8 +58,7 @@ impl Permissions {
         self.requests.values().filter(move |request| any && !request.state.is_settled())
     }
 
-    /// All of one agent.
-    pub fn requests_of(&self, agent: AgentId) -> impl Iterator<Item = &PermissionRequest> {
+    pub(crate) fn requests_of(&self, agent: AgentId) -> impl Iterator<Item = &PermissionRequest> {
         self.requests.values().filter(move |request| request.asker == agent)
     }
 
@@ -65,7 +67,7 @@ impl Permissions {
         self.newest.get(&(agent, hash)).and_then(|id| self.requests.get(id))
     }
 
-    /// All rules, the oldest first.
+    /// Oldest first.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.values()
     }
@@ -75,7 +77,7 @@ impl Permissions {
         self.rules.get(&id)
     }
 
-    /// All plans that are remembered, the oldest first.
+    /// Oldest first.
     pub fn plans(&self) -> impl Iterator<Item = &SubmittedPlan> {
         self.plans.values()
     }
@@ -89,7 +91,7 @@ impl Permissions {
         self.requests.insert(request.id, request);
     }
 
-    /// Changes the state of a request; of a settled one only what is worth remembering is kept.
+    /// Changes the state of a request; a settled one keeps only what is worth remembering.
     pub(super) fn set(&mut self, id: RequestId, state: RequestState) {
         let Some(request) = self.requests.get_mut(&id) else { return };
         let was_settled = request.state.is_settled();
@@ -132,7 +134,7 @@ impl Permissions {
         self.rules.insert(rule.id, rule);
     }
 
-    /// The agent is no more, and needs no mode.
+    /// Forgets the modes of agents that are gone.
     pub(crate) fn forget(&mut self, is_forgotten: impl Fn(AgentId) -> bool) {
         self.modes.retain(|agent, _| !is_forgotten(*agent));
     }

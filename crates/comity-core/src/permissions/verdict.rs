@@ -1,4 +1,4 @@
-//! What is said to a call without asking anybody: deny beats ask beats allow, then the agent's mode.
+//! What a call gets without asking anybody: deny beats ask beats allow, then the agent's mode.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,28 +20,26 @@ use crate::world::World;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllowedBy {
-    /// Somebody above said so, to this very request.
+    /// An answer to this very request.
     Answer,
     Rule(RuleId),
-    /// The agent's mode says so.
     Mode(Mode),
-    /// It was proven to change nothing.
+    /// It is proven to change nothing.
     ReadsOnly,
 }
 
-/// What is said to a call without asking anybody.
+/// What a call gets without asking anybody.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Judgement {
     Allowed(AllowedBy),
-    /// It may not, and nobody is asked.
     Denied {
         reason: Box<str>,
     },
-    /// Somebody above has to say.
+    /// Somebody above has to answer.
     Escalated,
 }
 
-/// Judges a call. The order of the rules, and how closely they fit, does not matter.
+/// Judges a call. The order of the rules, and how specific they are, do not matter.
 pub fn judge(world: &World, agent: AgentId, call: &ToolCall) -> Judgement {
     let mine: Vec<&Rule> = world.permissions.rules().filter(|rule| applies(world, rule, agent)).collect();
     let with = |effect: RuleEffect| mine.iter().copied().filter(move |rule| rule.effect == effect);
@@ -50,7 +48,7 @@ pub fn judge(world: &World, agent: AgentId, call: &ToolCall) -> Judgement {
         return Judgement::Denied { reason: reason.into() };
     }
     let mode = mode_of(world, agent);
-    // Whoever only plans changes nothing, whatever the rules allow to those who act.
+    // In plan mode nothing may be changed, whatever the rules allow otherwise.
     if mode == Mode::Plan && !call.reads_only {
         let reason =
             "you are in plan mode, and this was not proven to change nothing: submit your plan first";
@@ -72,7 +70,7 @@ pub fn judge(world: &World, agent: AgentId, call: &ToolCall) -> Judgement {
     }
 }
 
-/// The rule that allows the call; several may be needed for several files, then one of them.
+/// The rule that allows the call; if several files need several rules, one of them.
 fn allowing(rules: &[&Rule], call: &ToolCall) -> Option<RuleId> {
     let about: Vec<&Rule> = rules.iter().copied().filter(|rule| rule.allows_tool(call)).collect();
     let alone = about.iter().find(|rule| match &rule.pattern {
@@ -86,8 +84,8 @@ fn allowing(rules: &[&Rule], call: &ToolCall) -> Option<RuleId> {
     allow_files(patterns, call).then(|| about.first().map(|rule| rule.id)).flatten()
 }
 
-/// The first request that need not wait any more, because rules or modes have changed, or that whoever was asked may not
-/// answer any more: that goes to the human, and so does a plan.
+/// Settles the first waiting request that changed rules or modes now decide, or escalates it (or a plan) to the human
+/// if its answerer may no longer answer.
 pub(crate) fn next_settled(world: &World) -> Option<Vec<Event>> {
     let (by, human) = (Principal::System, Principal::Human);
     let mut settled = world.permissions.requests().filter_map(|request| {

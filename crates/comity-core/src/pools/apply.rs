@@ -12,7 +12,6 @@ use crate::ids::{Principal, Ticket};
 use crate::notices::NoticeKind;
 use crate::world::World;
 
-/// Folds an event about pools into the world.
 pub(super) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
     let now = world.now;
     if let PoolEvent::Configured { pool, kind, capacity } = event {
@@ -174,9 +173,9 @@ fn queued(world: &mut World, record: &Record, event: &PoolEvent) {
         Some(deadline) => PlaceState::Waiting { deadline, label: label.clone(), ttl: *ttl },
         None => PlaceState::Requested,
     };
-    // A request whose owner waits from now on keeps its place.
+    // A request whose owner now waits keeps its place.
     let (since, lapses) = pool.places.get(ticket).map_or((now, 0), |place| (place.since, place.lapses));
-    // A request is answered at once: what comes later is no part of its answer.
+    // A request is answered at once; what comes later is not part of its answer.
     let key = record.key.clone().filter(|_| wait.is_some());
     let (ticket, process) = (*ticket, *process);
     pool.places.insert(ticket, QueuePlace { ticket, who: *who, since, state, lapses, process, key });
@@ -192,7 +191,7 @@ fn ask_for_space(world: &mut World, seq: u64, name: &str, holder: Principal, wai
     let Some(pool) = world.pools.by_name.get_mut(name) else { return };
     pool.asked.entry(holder).or_insert(now);
     let (yours, share) = (pool.slots_of(holder).count(), pool.fair_share());
-    // Whoever has not read the last one is not told again.
+    // An owner that has not read the last notice is not told again.
     let is_same = |what: &NoticeKind| matches!(what, NoticeKind::Pool(PoolTold::SpaceWanted { pool, .. }) if pool == name);
     let agent = holder.agent().and_then(|agent| world.agents.get(agent));
     if agent.is_some_and(|agent| agent.notices.iter().any(|notice| is_same(&notice.what))) {
@@ -207,7 +206,7 @@ fn left(world: &mut World, record: &Record, name: &str, ticket: Ticket, ending: 
     let Some(pool) = world.pools.by_name.get_mut(name) else { return };
     let Some(place) = pool.places.remove(&ticket) else { return };
     match ending {
-        // Its slot is given with the next event: nothing becomes free.
+        // Its slot is given with the next event, so nothing becomes free.
         PlaceEnding::Granted { .. } => pool.settle_asked(),
         PlaceEnding::TimedOut
         | PlaceEnding::Cancelled
@@ -246,7 +245,7 @@ fn watch_slot(world: &mut World, id: SlotId) {
     world.deadlines.set(Due::Slot(id), at);
 }
 
-/// Puts the pools back, with all deadlines.
+/// Restores the pools, with all deadlines.
 pub(crate) fn restore(world: &mut World, facts: Pools) {
     world.pools = facts;
     let World { pools, deadlines, .. } = world;

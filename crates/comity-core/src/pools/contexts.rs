@@ -1,4 +1,4 @@
-//! Contexts with names: cookies that several share. Whoever makes one says who else comes in; so does the human.
+//! Named contexts: cookies that several agents share. Its creator or the human says who else may come in.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::roles::Mode;
 use crate::world::World;
 
-/// A context with a name; it ends with its last slot.
+/// A named context; it ends with its last slot.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NamedContext {
@@ -30,9 +30,9 @@ pub(crate) struct NamedContext {
 }
 
 impl Pool {
-    /// Who made a context, as long as something is in it.
-    pub fn maker_of(&self, context: &str) -> Option<Principal> {
-        // What an earlier version opened there is known by its slots alone.
+    /// The creator of a context, while something is in it.
+    pub(crate) fn maker_of(&self, context: &str) -> Option<Principal> {
+        // A context from an earlier version is known by its slots alone.
         self.contexts.get(context).map(|known| known.maker).or_else(|| {
             let is_in = |slot: &&super::Slot| {
                 slot.at.as_ref().is_some_and(|at| at.context.as_deref() == Some(context))
@@ -51,7 +51,7 @@ impl Pool {
     }
 }
 
-/// Refuses whoever may not come into a context that somebody else has made.
+/// Refuses anybody who may not use a context that somebody else made.
 pub fn check_context(world: &World, pool: &Pool, who: Principal, context: &str) -> Result<(), Refusal> {
     let Some(maker) = pool.maker_of(context) else { return Ok(()) };
     match who {
@@ -73,7 +73,8 @@ pub fn check_context(world: &World, pool: &Pool, who: Principal, context: &str) 
     }
 }
 
-/// A tab takes the cookies of its context along, so whoever did not make that gives it only to who was let in.
+/// A tab takes its context's cookies along, so only the context's creator may give one to somebody who is not
+/// admitted.
 pub(super) fn check_given(
     world: &World,
     pool: &Pool,

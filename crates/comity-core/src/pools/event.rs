@@ -14,13 +14,8 @@ pub enum Loss {
     ClosedByUser,
     PageCrashed,
     BrowserDied,
-    /// It could not be opened.
-    OpenFailed {
-        why: Box<str>,
-    },
-    /// It did not answer in time.
+    OpenFailed { why: Box<str> },
     TimedOut,
-    /// The process that it was taken for ended.
     ProcessEnded,
 }
 
@@ -28,14 +23,12 @@ pub enum Loss {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FreeCause {
-    /// Its owner gave it back.
     GivenBack,
-    /// Its owner gave it up for who waits.
+    /// Its owner gave it up for somebody who waits.
     Granted,
     /// Its owner gave it up for a new one.
     Evicted,
     OwnerEnded,
-    /// The human took it away.
     TakenAway {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
@@ -43,7 +36,6 @@ pub enum FreeCause {
     Expired,
     /// It was idle, its owner had more than its share, and somebody without one waited.
     Reclaimed {
-        /// How long it was idle.
         idle: Millis,
     },
     Lost {
@@ -55,7 +47,6 @@ pub enum FreeCause {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlaceEnding {
-    /// Its owner has a slot.
     Granted {
         slot: SlotId,
     },
@@ -73,7 +64,7 @@ pub enum PlaceEnding {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PoolEvent {
-    /// A pool was made, changed or closed.
+    /// A pool was created, changed or closed.
     Configured {
         pool: Box<str>,
         kind: PoolKind,
@@ -87,10 +78,9 @@ pub enum PoolEvent {
         label: Option<Box<str>>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         ttl: Option<Millis>,
-        /// The process that it ends with.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         process: Option<Process>,
-        /// The ticket, if its owner had waited or had it reserved.
+        /// The ticket, if its owner had waited or reserved it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         ticket: Option<Ticket>,
     },
@@ -98,12 +88,11 @@ pub enum PoolEvent {
         pool: Box<str>,
         slot: SlotId,
     },
-    /// A driver told where it is.
     Noted {
         pool: Box<str>,
         slot: SlotId,
         at: Box<TabLocation>,
-        /// Whether it was lost with its browser, and is there again.
+        /// Whether it was lost with its browser, and opened again.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         reopened: bool,
     },
@@ -115,41 +104,36 @@ pub enum PoolEvent {
         label: Option<Box<str>>,
         cause: FreeCause,
     },
-    /// A slot was given more time.
     Extended {
         pool: Box<str>,
         slot: SlotId,
-        /// How long it lasts from now on.
+        /// From now on.
         ttl: Millis,
     },
-    /// Somebody waits for a slot.
     Queued {
         pool: Box<str>,
         ticket: Ticket,
         who: Principal,
-        /// How long the ask itself waits; a request does not.
+        /// How long the ask itself waits; `None` for a request.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         wait: Option<Millis>,
-        /// What the slot is for.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         label: Option<Box<str>>,
-        /// How long the slot will last.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         ttl: Option<Millis>,
-        /// The process that the slot will end with.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         process: Option<Process>,
-        /// Who has more than its share, and is told.
+        /// Those with more than their share, who are told.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         asked: Vec<Principal>,
     },
-    /// Somebody who has more than its share was asked for space.
+    /// Somebody with more than its share was asked for space.
     Asked {
         pool: Box<str>,
         holder: Principal,
         waiter: Principal,
     },
-    /// A slot is kept for who asked for space.
+    /// A slot is reserved for somebody who asked for space.
     Reserved {
         pool: Box<str>,
         ticket: Ticket,
@@ -162,14 +146,12 @@ pub enum PoolEvent {
         ticket: Ticket,
         who: Principal,
     },
-    /// Somebody waits no more.
     PlaceLeft {
         pool: Box<str>,
         ticket: Ticket,
         who: Principal,
         ending: PlaceEnding,
     },
-    /// A slot went from one owner to another.
     HandedOver {
         pool: Box<str>,
         slot: SlotId,
@@ -178,28 +160,25 @@ pub enum PoolEvent {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
     },
-    /// Somebody else may look at a slot.
     Shared {
         pool: Box<str>,
         slot: SlotId,
         with: Principal,
     },
-    /// A slot is in a context with a name.
     ContextEntered {
         pool: Box<str>,
         slot: SlotId,
         context: Box<str>,
-        /// Whose slot it is; the first in it has made it.
+        /// The owner of the slot; the first one in a context created it.
         who: Principal,
     },
-    /// Somebody else may come into a context.
+    /// Somebody else may use a context.
     ContextOpened {
         pool: Box<str>,
         context: Box<str>,
         maker: Principal,
         to: Principal,
     },
-    /// Somebody may look at it no more.
     Unshared {
         pool: Box<str>,
         slot: SlotId,
@@ -208,7 +187,6 @@ pub enum PoolEvent {
 }
 
 impl PoolEvent {
-    /// The pool that it is about.
     pub fn pool(&self) -> &str {
         match self {
             PoolEvent::Configured { pool, .. }
@@ -232,7 +210,6 @@ impl PoolEvent {
 }
 
 impl Loss {
-    /// What happened, after "it" or a name.
     pub fn words(&self) -> String {
         match self {
             Loss::ClosedByUser => "was closed by the person".into(),
@@ -248,7 +225,6 @@ impl Loss {
 }
 
 impl FreeCause {
-    /// What happened, after "it" or a name.
     pub fn words(&self) -> String {
         match self {
             FreeCause::GivenBack => "was given back".into(),

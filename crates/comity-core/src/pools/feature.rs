@@ -1,4 +1,4 @@
-//! Pools as a feature: the names of what happens to them, whom it concerns, and what is said of it.
+//! Pools as a feature: names, whom events concern, sentences.
 
 use super::{PlaceEnding, PoolAsk, PoolEvent, SlotId, TABS};
 use crate::concerns::agents;
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::sentence::Telling;
 use crate::world::World;
 
-/// Free slots go to whoever is first in line.
+/// Free slots go to the first in line.
 pub(crate) const FOLLOW_UP: FollowUp =
     FollowUp { follows: |event| matches!(event, Event::Pool(_)), next: super::queue::next_service };
 
@@ -77,7 +77,7 @@ impl FeatureEvent for PoolEvent {
             PoolEvent::Reserved { who, .. }
             | PoolEvent::ReservationLapsed { who, .. }
             | PoolEvent::PlaceLeft { who, .. } => agents([*who]),
-            // Who made it shares its logins.
+            // Its creator shares its logins.
             PoolEvent::ContextEntered { pool, context, who, .. } => {
                 let maker = before.and_then(|world| world.pools.get(pool)?.maker_of(context));
                 agents(maker.into_iter().chain([*who]))
@@ -99,7 +99,7 @@ impl FeatureEvent for PoolEvent {
         match self {
             PoolEvent::Configured { capacity: 0, .. } => format!("the pool {pool} is closed"),
             PoolEvent::Configured { capacity, .. } => format!("the pool {pool} has {capacity}"),
-            // What a tab is taken for is an address, and pages open tabs, too.
+            // A tab's label is an address, and pages open tabs, too.
             PoolEvent::Taken { slot, owner, label: Some(url), .. } if pool == TABS => {
                 format!("{} took slot {slot} of {pool}: {}", name(owner), of_page(url))
             }

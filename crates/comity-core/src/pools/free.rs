@@ -1,4 +1,4 @@
-//! Giving slots back, and all other ways in which they become free. Whoever waits is served by what follows.
+//! Giving slots back, and all other ways in which they become free. Those who wait are served by follow-ups.
 
 use super::event::{FreeCause, Loss, PlaceEnding, PoolEvent};
 use super::table::Pool;
@@ -38,7 +38,7 @@ pub(super) fn free(
     Ok(vec![freed(pool, slot, cause)])
 }
 
-/// A slot that is gone already is lost once.
+/// A slot that is already gone is not lost again.
 pub(super) fn lose(world: &World, who: Principal, slot: SlotId, loss: &Loss) -> Result<Vec<Event>, Refusal> {
     only_comity(who)?;
     let lost = world.pools.slot(slot);
@@ -59,7 +59,7 @@ pub(super) fn mark_opened(world: &World, who: Principal, slot: SlotId) -> Result
     })
 }
 
-/// Where a slot is, if that is news.
+/// Where a slot is, if that is new.
 pub(super) fn note(
     world: &World,
     who: Principal,
@@ -76,7 +76,7 @@ pub(super) fn note(
     Ok(vec![Event::Pool(PoolEvent::Noted { pool, slot: slot.id, at, reopened })])
 }
 
-/// Frees one's oldest slot for who waits; nothing, if there is a reason not to.
+/// Frees one's oldest slot for somebody who waits; nothing, if there is a reason not to.
 pub(super) fn grant(world: &World, who: Principal, name: &str) -> Result<Vec<Event>, Refusal> {
     let pool = find(world, name)?;
     if why_not_granted(pool, who).is_some() {
@@ -86,7 +86,7 @@ pub(super) fn grant(world: &World, who: Principal, name: &str) -> Result<Vec<Eve
     Ok(oldest.map(|slot| freed(pool, slot, FreeCause::Granted)).into_iter().collect())
 }
 
-/// Why `who` is to keep what it has, if there is a reason.
+/// Why `who` should keep what it has, if there is a reason.
 pub fn why_not_granted(pool: &Pool, who: Principal) -> Option<String> {
     let Some(first) = pool.in_line().next() else {
         return Some(format!("nobody waits for {}; what you have is safe", pool.name));
@@ -105,7 +105,7 @@ pub fn why_not_granted(pool: &Pool, who: Principal) -> Option<String> {
     })
 }
 
-/// Takes back an idle slot of somebody who has more than its share and was asked, for somebody who waits without one.
+/// Takes back an idle slot for somebody who waits without one, from an owner with more than its share who was asked.
 pub(super) fn reclaim(
     world: &World,
     who: Principal,
@@ -136,7 +136,7 @@ pub(super) fn reclaim(
     if idle < RECLAIM_IDLE {
         return no("it is in use");
     }
-    // Nothing is taken from somebody who does not know why, or had no time to choose.
+    // Nothing is taken from an owner that was not told why, or had no time to choose.
     let Some(asked) = pool.asked.get(&slot.owner) else {
         let (holder, waiter) = (slot.owner, waiter.who);
         return Ok(vec![Event::Pool(PoolEvent::Asked { pool: pool.name.clone(), holder, waiter })]);
@@ -147,13 +147,12 @@ pub(super) fn reclaim(
     Ok(vec![freed(pool, slot, FreeCause::Reclaimed { idle })])
 }
 
-/// A slot's time ran out.
 pub(crate) fn lapse_slot(world: &World, slot: SlotId) -> Vec<Event> {
     let lapsed = world.pools.slot(slot);
     lapsed.map(|(pool, slot)| freed(pool, slot, FreeCause::Expired)).into_iter().collect()
 }
 
-/// What becomes of the places and slots of an agent that ends.
+/// What becomes of an ending agent's slots and places.
 pub(crate) fn ended_events(world: &World, agent: AgentId) -> Vec<Event> {
     let who = Principal::Agent(agent);
     let mut events = Vec::new();

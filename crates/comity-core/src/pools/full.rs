@@ -13,32 +13,28 @@ use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::world::World;
 
-/// How long a hint proposes to wait.
+/// How long a hint suggests to wait.
 const WAIT: &str = "60s";
 
-/// How full a pool is, as somebody sees it for whom there is no slot.
+/// How full a pool is, as shown to somebody who gets no slot.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PoolUse {
     pub pool: String,
-    /// Whether its slots are tabs.
     #[serde(skip)]
     pub is_tabs: bool,
-    /// How many slots are held or reserved.
     pub used: usize,
     pub capacity: usize,
-    /// How many the caller has.
     pub own: usize,
     pub others: usize,
     pub reserved: usize,
     pub waiting: usize,
     /// The others who have some, by name.
     pub holders: Vec<String>,
-    /// How long the caller has waited, if it has.
     #[serde(rename = "waited_ms", skip_serializing_if = "Option::is_none")]
     pub waited: Option<Millis>,
 }
 
-/// Why there is no slot for `who`, after it has waited so long in vain, if it has.
+/// Why there is no slot for `who`; `waited` is how long it has waited, if it has.
 pub fn full(world: &World, pool: &Pool, who: Principal, waited: Option<Millis>) -> Refusal {
     let own = pool.slots_of(who).count();
     let mut holders: Vec<String> = Vec::new();

@@ -9,7 +9,7 @@ use crate::ids::Principal;
 use crate::limits::{POOL_PLACES_MAX, POOLS_MAX, SLOT_VIEWERS_MAX};
 use crate::world::World;
 
-/// Names the first thing about pools that must not be, if there is one.
+/// The first violated invariant of pools, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
     if world.pools.iter().count() > POOLS_MAX {
         return Err("there are too many pools".into());
@@ -64,7 +64,7 @@ fn check_pool(world: &World, pool: &Pool) -> Result<(), &'static str> {
     {
         return Err("a place is beyond a bound");
     }
-    // Time must be able to end everything that it has to.
+    // Everything that time has to end must have a deadline.
     let is_watched = |place: &super::QueuePlace| {
         let at = match &place.state {
             PlaceState::Waiting { deadline, .. } => Some(*deadline),

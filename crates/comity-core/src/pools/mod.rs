@@ -1,7 +1,7 @@
 //! Pools: scarce things that several share, such as the tabs of a browser, a port or the build.
 //!
-//! A pool has a capacity and slots. What is held and what is reserved never exceeds the capacity, and nobody waits while
-//! a slot is free: whatever frees one, it is given to whoever is first in line, in the same breath.
+//! A pool has a capacity and slots. What is held and reserved never exceeds the capacity, and nobody waits while a
+//! slot is free: a slot that becomes free goes to the first in line at once.
 
 mod apply;
 mod ask;
@@ -42,15 +42,14 @@ pub use invariants::check;
 pub use notices::PoolTold;
 pub(crate) use queue::{cancel_wait, still_waiting, time_out};
 pub use refusal::{PoolRefusal, SlotOwner};
-pub use rights::{TabUse, check_owner, check_use, check_viewer};
+pub use rights::{TabUse, check_owner, check_use};
 pub use table::{Pool, Pools};
 use take::decide;
-pub(crate) use waits::{needs, waiting_for};
+pub(crate) use waits::{SlotWait, WAIT_RULES};
 
-/// The name of the pool of browser tabs.
 pub const TABS: &str = "tabs";
 
-/// A slot's number. It is never given again, in no pool.
+/// A slot's number, never reused in any pool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SlotId(pub u64);
@@ -59,7 +58,6 @@ pub struct SlotId(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolKind {
-    /// Tabs: opened and closed by a driver.
     Tabs,
     Lease,
 }
@@ -72,31 +70,26 @@ pub struct Slot {
     pub owner: Principal,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub label: Option<Box<str>>,
-    /// Where it is in its life.
     pub state: SlotState,
-    /// Since when its owner has it.
     pub since: Timestamp,
-    /// From when its time is counted.
     pub renewed: Timestamp,
-    /// How long it lasts from then on, if it does not last until it is freed.
+    /// How long it lasts from then on; `None` if until it is freed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ttl: Option<Millis>,
-    /// The process that it ends with, if it was taken for one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<Process>,
     /// Where it is, as far as its driver has told.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub at: Option<Box<TabLocation>>,
-    /// Who else may look at it.
     #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
     pub viewers: BTreeSet<Principal>,
 }
 
-/// Where a tab is, so that it is found again, or opened again.
+/// Where a tab is, so that it can be found or opened again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TabLocation {
-    /// The browser's name for the container that it is in.
+    /// The browser's name for its container.
     pub container: Box<str>,
     /// The name of the container, if it is shared on purpose.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -104,11 +97,10 @@ pub struct TabLocation {
     pub url: Box<str>,
 }
 
-/// Where a slot is in its life. It counts in either state.
+/// Counts against the capacity in either state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SlotState {
-    /// A driver is about to open it.
     Opening,
     Open,
 }
@@ -117,18 +109,15 @@ pub enum SlotState {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueuePlace {
-    /// Its number; smaller ones were there first.
     pub ticket: Ticket,
     pub who: Principal,
     pub since: Timestamp,
     pub state: PlaceState,
-    /// How often a reservation of it has lapsed.
     #[serde(default)]
     pub lapses: u32,
-    /// The process that the slot is for, if it is to end with one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<Process>,
-    /// The key of the ask, so that a repeat finds its place again.
+    /// The key of the ask, so that a repeat finds its place.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<Key>,
 }
@@ -140,21 +129,20 @@ pub enum PlaceState {
     /// The ask itself waits, and gets the slot.
     Waiting {
         deadline: Timestamp,
-        /// What the slot is for.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         label: Option<Box<str>>,
-        /// How long it will last, if it does not last until it is freed.
+        /// How long it will last; `None` if until it is freed.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         ttl: Option<Millis>,
     },
-    /// It was asked for space; a slot will be reserved.
+    /// It asked for space; a slot will be reserved.
     Requested,
-    /// A slot is kept for its owner.
-    Reserved { until: Timestamp },
+    Reserved {
+        until: Timestamp,
+    },
 }
 
 impl PoolKind {
-    /// The word for one slot.
     pub fn noun(self) -> &'static str {
         match self {
             PoolKind::Tabs => "tab",
@@ -162,8 +150,7 @@ impl PoolKind {
         }
     }
 
-    /// The word for giving one back.
-    pub fn free_verb(self) -> &'static str {
+    pub(crate) fn free_verb(self) -> &'static str {
         match self {
             PoolKind::Tabs => "close",
             PoolKind::Lease => "free",
@@ -172,17 +159,14 @@ impl PoolKind {
 }
 
 impl QueuePlace {
-    /// Whether it still waits for a slot.
-    pub fn is_in_line(&self) -> bool {
+    pub(crate) fn is_in_line(&self) -> bool {
         !self.is_reserved()
     }
 
-    /// Whether a slot is kept for it.
     pub fn is_reserved(&self) -> bool {
         matches!(self.state, PlaceState::Reserved { .. })
     }
 
-    /// Whether the ask itself waits.
     pub fn is_blocking(&self) -> bool {
         matches!(self.state, PlaceState::Waiting { .. })
     }

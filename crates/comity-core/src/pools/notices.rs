@@ -1,4 +1,4 @@
-//! What agents are told about pools, once.
+//! Notices to agents about pools.
 
 use std::fmt;
 
@@ -11,41 +11,54 @@ use crate::time::Millis;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PoolTold {
-    /// A slot of this agent is free without its doing.
+    /// A slot of this agent was freed without its doing.
     Freed {
         /// In words: the tab 7 ("docs").
         slot: String,
         how: String,
     },
-    /// A tab of this agent was lost with its browser, and is there again.
-    Reopened { slot: String, url: String },
+    /// A tab of this agent was lost with its browser, and opened again.
+    Reopened {
+        slot: String,
+        url: String,
+    },
     /// This agent has more than its share, and somebody waits.
     SpaceWanted {
         pool: String,
-        /// How many slots this agent has.
         yours: usize,
-        /// How many are its share.
         share: usize,
         waiter: String,
     },
-    /// A slot is kept for this agent.
-    Reserved { pool: String, lasts: Millis },
-    /// A reservation was not used in time.
+    Reserved {
+        pool: String,
+        lasts: Millis,
+    },
     ReservationLapsed {
         pool: String,
-        /// Whether this agent is still in line.
         in_line: bool,
     },
-    /// A request is void, for the pool was closed.
-    Closed { pool: String },
-    /// This agent was let into a context.
-    Admitted { context: String, by: String },
-    /// A slot came to this agent.
-    Given { slot: String, by: String, reason: Option<String> },
-    /// A slot went from this agent to another.
-    Moved { slot: String, to: String, by: String },
-    /// This agent may look at somebody else's slot.
-    Shared { slot: String, by: String },
+    /// A request is void because the pool was closed.
+    Closed {
+        pool: String,
+    },
+    Admitted {
+        context: String,
+        by: String,
+    },
+    Given {
+        slot: String,
+        by: String,
+        reason: Option<String>,
+    },
+    Moved {
+        slot: String,
+        to: String,
+        by: String,
+    },
+    Shared {
+        slot: String,
+        by: String,
+    },
 }
 
 impl fmt::Display for PoolTold {

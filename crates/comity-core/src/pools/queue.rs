@@ -1,4 +1,4 @@
-//! The queue of a pool: who is served next, requests and their reservations, and who waits no more.
+//! The queue of a pool: who is served next, requests and their reservations, and who stops waiting.
 
 use super::event::{PlaceEnding, PoolEvent};
 use super::table::Pool;
@@ -10,13 +10,13 @@ use crate::limits::POOL_PLACES_MAX;
 use crate::refusal::Refusal;
 use crate::world::World;
 
-/// The events that give a free slot to the first in line, of any pool, or `None` when nobody can go on.
+/// The events that give a free slot of any pool to the first in line, if anybody can go on.
 pub(crate) fn next_service(world: &World) -> Option<Vec<Event>> {
     let waited_for = |pool: &&Pool| pool.free() > 0;
     world.pools.iter().filter(waited_for).find_map(|pool| serve_head(world, pool))
 }
 
-/// The events that give a slot to the first in line: itself to an ask that waits, a reservation to a request.
+/// Gives the first in line a slot, if its ask waits, or a reservation, if it is a request.
 fn serve_head(world: &World, pool: &Pool) -> Option<Vec<Event>> {
     let place = pool.in_line().next()?;
     let (name, ticket, who) = (pool.name.clone(), place.ticket, place.who);
@@ -41,7 +41,7 @@ pub(super) fn left(pool: &str, place: &QueuePlace, ending: PlaceEnding) -> Event
     Event::Pool(PoolEvent::PlaceLeft { pool: pool.into(), ticket: place.ticket, who: place.who, ending })
 }
 
-/// Asks for space in a full pool. Who has asked already keeps its place.
+/// Asks for space in a full pool. Whoever has asked already keeps its place.
 pub(super) fn request(world: &World, who: Principal, name: &str) -> Result<Vec<Event>, Refusal> {
     let pool = find(world, name)?;
     if who == Principal::System {
@@ -86,7 +86,7 @@ pub(super) fn cancel_request(world: &World, who: Principal, name: &str) -> Resul
     Ok(request.map(|place| left(name, place, PlaceEnding::Cancelled)).into_iter().collect())
 }
 
-/// Whoever waits gives up, if it is an ask that waits here.
+/// Gives up a waiting ask.
 pub(crate) fn cancel_wait(world: &World, who: Principal, ticket: Ticket) -> Result<Vec<Event>, Refusal> {
     match world.pools.place(ticket) {
         None => Ok(vec![]),
@@ -100,7 +100,7 @@ pub(crate) fn cancel_wait(world: &World, who: Principal, ticket: Ticket) -> Resu
     }
 }
 
-/// The ticket of a remembered ask that is still in the queue.
+/// The ticket of a remembered ask that is still queued.
 pub(crate) fn still_waiting(world: &World, answer: &[Event]) -> Option<Ticket> {
     answer.iter().find_map(|event| match event {
         Event::Pool(PoolEvent::Queued { ticket, wait: Some(_), .. }) => {
@@ -110,7 +110,7 @@ pub(crate) fn still_waiting(world: &World, answer: &[Event]) -> Option<Ticket> {
     })
 }
 
-/// The time of a place is up: of a wait, or of a reservation. A lapsed one goes to the next in line at once.
+/// A wait or a reservation timed out. A lapsed reservation goes to the next in line at once.
 pub(crate) fn time_out(world: &World, ticket: Ticket) -> Vec<Event> {
     let Some((pool, place)) = world.pools.place(ticket) else { return vec![] };
     match place.state {
@@ -119,8 +119,8 @@ pub(crate) fn time_out(world: &World, ticket: Ticket) -> Vec<Event> {
         PlaceState::Reserved { .. } if place.lapses > 0 => vec![left(&pool.name, place, PlaceEnding::Lapsed)],
         PlaceState::Reserved { .. } => {
             let lapsed = PoolEvent::ReservationLapsed { pool: pool.name.clone(), ticket, who: place.who };
-            // The next one is served here, for the slow one stays first in line for what comes after. Beyond the
-            // capacity nothing is passed on.
+            // The next one is served here, because the slow one stays first in line for later. Beyond the capacity
+            // nothing is passed on.
             let next = (pool.used() <= pool.capacity).then(|| serve_head(world, pool)).flatten();
             std::iter::once(Event::Pool(lapsed)).chain(next.into_iter().flatten()).collect()
         }

@@ -1,4 +1,4 @@
-//! Why there is no slot.
+//! Refusals about slots.
 
 use std::fmt;
 
@@ -9,17 +9,16 @@ use crate::calls;
 use crate::next_call::call;
 use crate::refusal::{FeatureRefusal, RefusalKind};
 
-/// No slot is free, or it is not the caller's.
+/// No slot is free, or it is somebody else's.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum PoolRefusal {
-    /// All slots of a pool are held or reserved.
-    Full { full: Box<PoolUse> },
-    /// A slot of somebody else.
+    Full {
+        full: Box<PoolUse>,
+    },
     Ownership {
         #[serde(skip)]
         verb: String,
-        /// What it is: a tab, a lease.
         #[serde(skip)]
         noun: &'static str,
         slot: u64,
@@ -27,10 +26,9 @@ pub enum PoolRefusal {
     },
 }
 
-/// Whose the slot is, as programs and people are told.
+/// The owner of a slot, as shown.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SlotOwner {
-    /// Its id, or who else it is.
     pub id: String,
     pub name: String,
 }
@@ -58,13 +56,13 @@ impl FeatureRefusal for PoolRefusal {
     }
 }
 
-/// Slots are of somebody: take another, or ask.
+/// The hint to take another slot, or ask the owner.
 fn ask_owner(noun: &str, SlotOwner { id, name }: &SlotOwner) -> String {
     let own = match noun {
         "tab" => call(calls::TAB_OPEN, [("url", "URL".into())]),
         _ => call(calls::LEASE, [("pool", "POOL".into())]),
     };
-    // Others than agents are there under their own names.
+    // The system and the human have only a name.
     let ask = match id == name {
         true => String::new(),
         false => {

@@ -1,4 +1,4 @@
-//! Whose a slot is: nobody else does anything with it, unless its owner lets others look.
+//! Whose a slot is: nobody else may use it, but its owner can let others look.
 
 use super::event::PoolEvent;
 use super::table::Pool;
@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::roles::Mode;
 use crate::world::World;
 
-/// The slot, if `who` may do this with it: its owner, the human, and Comity itself.
+/// The slot, if `who` may do this with it: its owner, the human or Comity itself.
 pub fn check_owner<'a>(
     world: &'a World,
     who: Principal,
@@ -29,8 +29,8 @@ pub fn check_owner<'a>(
     }
 }
 
-/// The slot, if `who` may look at it: also whoever it is shared with.
-pub fn check_viewer<'a>(
+/// The slot, if `who` may look at it: also those it is shared with.
+pub(crate) fn check_viewer<'a>(
     world: &'a World,
     who: Principal,
     slot: SlotId,
@@ -46,16 +46,16 @@ pub fn check_viewer<'a>(
 /// What somebody does with a tab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TabUse {
-    /// Looks at it: whoever it is shared with may.
+    /// Looks at it: those it is shared with may.
     Looks,
-    /// Has it shown something else, or closes it: only its owner may.
+    /// Navigates or closes it: only its owner may.
     Steers,
-    /// Acts in its page, which may change something elsewhere, or gives it to somebody who may: its owner may, unless it
-    /// only plans.
+    /// Acts in its page, which may change something elsewhere, or passes it on: its owner may, unless it is in plan
+    /// mode.
     Acts,
 }
 
-/// The tab, if `who` may use it so.
+/// The tab, if `who` may use it like this.
 pub fn check_use<'a>(
     world: &'a World,
     who: Principal,
@@ -78,7 +78,7 @@ pub fn check_use<'a>(
     }
 }
 
-/// The slot, if `who` may let others have it or look at it. A tab in other hands is as good as an act in it.
+/// The slot, if `who` may pass it on or share it. In other hands, a tab is as good as an act in it.
 fn check_giver<'a>(
     world: &'a World,
     who: Principal,

@@ -6,12 +6,12 @@ use super::table::Pool;
 use crate::ids::Principal;
 
 impl Pool {
-    /// How many slots each would have if all had the same: those who have some, and those who wait without one.
+    /// How many slots each gets if all get the same: owners of slots, and those who wait without one.
     pub fn fair_share(&self) -> usize {
         self.share_with(None)
     }
 
-    /// The same, when one more waits.
+    /// The same, with one more waiting.
     fn share_with(&self, newcomer: Option<Principal>) -> usize {
         let owners = self.slots.values().map(|slot| slot.owner);
         let all: BTreeSet<Principal> =
@@ -27,13 +27,12 @@ impl Pool {
         owners.into_iter().filter(has_more).collect()
     }
 
-    /// Whether this owner has more than its share.
-    pub fn is_over_share(&self, who: Principal) -> bool {
+    pub(crate) fn is_over_share(&self, who: Principal) -> bool {
         self.slots_of(who).count() > self.fair_share()
     }
 
-    /// Those who wait and have no slot, the first in line first.
-    pub fn without_slot(&self) -> impl Iterator<Item = &super::QueuePlace> {
+    /// Those who wait and have no slot, first in line first.
+    pub(crate) fn without_slot(&self) -> impl Iterator<Item = &super::QueuePlace> {
         self.in_line().filter(|place| self.slots_of(place.who).next().is_none())
     }
 }

@@ -11,15 +11,14 @@ use crate::display::quoted;
 use crate::ids::{AgentId, Principal, Ticket};
 use crate::time::Timestamp;
 
-/// Slots of one kind, who has them, and who waits.
+/// Slots of one kind, their owners, and the queue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
     pub name: Box<str>,
     pub kind: PoolKind,
-    /// How many there may be.
     pub capacity: usize,
-    /// What was held when the capacity was set below it: nothing is taken away, and nothing is given until it is below.
+    /// What was held when the capacity was set below it: nothing is taken away, but nothing given until it is below.
     pub(crate) ceiling: usize,
     pub(crate) slots: BTreeMap<SlotId, Slot>,
     #[serde(with = "crate::snapshot::pairs")]
@@ -31,7 +30,7 @@ pub struct Pool {
     pub(crate) contexts: BTreeMap<Box<str>, NamedContext>,
 }
 
-/// Pools by their names, and whose slot is whose.
+/// Pools by name, and slots by owner.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pools {
@@ -40,7 +39,6 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// All pools, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Pool> {
         self.by_name.values()
     }
@@ -60,12 +58,11 @@ impl Pools {
         self.by_name.values().find_map(|pool| Some((pool, pool.places.get(&ticket)?)))
     }
 
-    /// All slots that end with a process.
     pub fn processes(&self) -> impl Iterator<Item = (SlotId, Process)> {
         self.slots().filter_map(|slot| Some((slot.id, slot.process?)))
     }
 
-    /// The last number that was given to a slot: when it moves, there may be another process to watch.
+    /// The last slot number given: if it moved, there may be another process to watch.
     pub fn last_slot(&self) -> SlotId {
         self.last
     }
@@ -107,7 +104,7 @@ impl Pool {
         self.contexts.entry(name.into()).or_insert_with(new)
     }
 
-    /// A slot is gone: a context that nothing is left in goes with it.
+    /// A slot is gone; a context goes with its last slot.
     pub(super) fn leave_contexts(&mut self, slot: SlotId) {
         let slots = &self.slots;
         self.contexts.retain(|name, context| {
@@ -117,7 +114,7 @@ impl Pool {
         });
     }
 
-    /// All slots that somebody has, the oldest number first.
+    /// Oldest number first.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         self.slots.values()
     }
@@ -127,43 +124,40 @@ impl Pool {
         self.slots.values().filter(move |slot| slot.owner == who)
     }
 
-    /// The slot that its owner has for longest and can give up; one that was taken for a process is in use as long as
-    /// that runs.
+    /// The slot that its owner has had longest and can give up. One that was taken for a process is in use while that
+    /// runs.
     pub fn oldest_of(&self, who: Principal) -> Option<&Slot> {
         self.slots_of(who).filter(|slot| slot.process.is_none()).min_by_key(|slot| (slot.since, slot.id))
     }
 
-    /// Everybody in the queue, the first in line first, those with a reservation included.
+    /// The queue, first in line first, including reservations.
     pub fn places(&self) -> impl Iterator<Item = &QueuePlace> {
         self.places.values()
     }
 
-    /// Those who wait, the first in line first.
+    /// Those who wait, first in line first.
     pub fn in_line(&self) -> impl Iterator<Item = &QueuePlace> {
         self.places.values().filter(|place| place.is_in_line())
     }
 
-    /// The place of a request of this owner, reserved or not; a process that waits has a place of its own.
+    /// The place of this owner's request, reserved or not; a waiting process has a place of its own.
     pub fn place_of(&self, who: Principal) -> Option<&QueuePlace> {
         self.places.values().find(|place| place.who == who && place.process.is_none())
     }
 
-    /// How many stand before this place, itself included.
+    /// How many are in line up to this place, itself included.
     pub fn position(&self, ticket: Ticket) -> usize {
         self.in_line().take_while(|place| place.ticket <= ticket).count()
     }
 
-    /// How many slots are reserved.
     pub fn reserved(&self) -> usize {
         self.places.values().filter(|place| place.is_reserved()).count()
     }
 
-    /// How many slots are held or reserved.
     pub fn used(&self) -> usize {
         self.slots.len() + self.reserved()
     }
 
-    /// How many slots anybody could take now.
     pub fn free(&self) -> usize {
         self.capacity.saturating_sub(self.used())
     }
@@ -177,13 +171,13 @@ impl Pool {
         }
     }
 
-    /// What is held beyond the capacity goes one by one, and never comes back.
+    /// What is held beyond the capacity goes one by one, and does not come back.
     pub(super) fn settle(&mut self) {
         self.ceiling = self.capacity.max(self.ceiling.min(self.used()));
         self.settle_asked();
     }
 
-    /// When nobody waits, nobody was asked.
+    /// When nobody waits, nobody has been asked.
     pub(super) fn settle_asked(&mut self) {
         if self.in_line().next().is_none() {
             self.asked.clear();
@@ -192,7 +186,6 @@ impl Pool {
 }
 
 impl Slot {
-    /// When its time runs out, if it does.
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.ttl.map(|ttl| self.renewed.plus(ttl))
     }

@@ -1,4 +1,4 @@
-//! Taking a slot: at once, by a reservation, for one's own oldest, or by a place in the queue.
+//! Taking a slot: at once, by a reservation, for one's own oldest, or through the queue.
 
 use super::ask::{PoolAsk, Take};
 use super::event::{FreeCause, PlaceEnding, PoolEvent};
@@ -129,7 +129,7 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<AskResult, Refus
     if pool.free() > 0 {
         return Ok(AskResult::Done(vec![give(None)]));
     }
-    // Beyond the capacity nothing is given for what is given up.
+    // Beyond the capacity nothing is given in exchange.
     let evicted = pool.oldest_of(who).filter(|_| wanted.evict_oldest && pool.used() <= pool.capacity);
     if let Some(oldest) = evicted {
         let mut events = vec![free::freed(pool, oldest, FreeCause::Evicted)];
@@ -154,7 +154,7 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<AskResult, Refus
     Ok(AskResult::Parked(ticket, Event::Pool(queued)))
 }
 
-/// A page takes from nobody what its owner would have to give back, nor what is kept for its owner.
+/// A page may take only what its owner need not give back, and nothing that is reserved for the owner.
 fn check_share_of_page(pool: &Pool, who: Principal) -> Result<(), Refusal> {
     let refused = |problem: &str| {
         let hint = "close one of your tabs, then let the page open it again".into();
@@ -169,7 +169,7 @@ fn check_share_of_page(pool: &Pool, who: Principal) -> Result<(), Refusal> {
     }
 }
 
-/// Checks the words and spans of a wish, and gives how long the slot will last.
+/// Checks texts and times, and returns how long the slot will last.
 fn check_take(who: Principal, pool: &Pool, wanted: &Take) -> Result<Option<Millis>, Refusal> {
     if who == Principal::System {
         return Err(Refusal::bad_input("Comity itself takes no slots", "ask as an agent or the human"));
@@ -181,7 +181,7 @@ fn check_take(who: Principal, pool: &Pool, wanted: &Take) -> Result<Option<Milli
     wanted.ttl.map_or(Ok(()), check_ttl)?;
     Ok(match (pool.kind, wanted.process) {
         (PoolKind::Tabs, _) => None,
-        // What ends with a process needs no other end.
+        // A slot that ends with a process needs no other end.
         (PoolKind::Lease, Some(_)) => wanted.ttl,
         (PoolKind::Lease, None) => Some(wanted.ttl.unwrap_or(LEASE_TTL)),
     })
@@ -197,12 +197,12 @@ fn check_ttl(ttl: Millis) -> Result<(), Refusal> {
     ))
 }
 
-/// Where the ask waits: where its owner's request was, else at the end.
+/// Where the ask waits: at its owner's request, otherwise at the end.
 fn place_to_wait_at(world: &World, who: Principal, pool: &Pool, wanted: &Take) -> Result<Ticket, Refusal> {
     let own: Vec<&QueuePlace> = pool.places().filter(|place| place.who == who).collect();
     let request = own.iter().find(|place| !place.is_blocking());
     let is_in_the_way = |place: &&&QueuePlace| {
-        // One that it got for itself would be what its own command behind it waits for.
+        // A slot that the owner gets for itself is what its own command behind would wait for.
         let is_before = wanted.process.is_some() && place.process.is_none();
         let is_behind = request.is_some_and(|request| place.ticket > request.ticket);
         place.is_blocking() && (place.process == wanted.process || is_before || is_behind)

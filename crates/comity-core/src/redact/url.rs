@@ -1,20 +1,20 @@
-//! Takes secrets out of addresses before they are stored.
+//! Removes secrets from addresses before they are stored.
 //!
-//! What a parameter means is judged after decoding it, as whoever serves the address does: `%74oken` is `token`, and the
-//! value of `next` is often an address with parameters of its own.
+//! Parameters are decoded before they are judged, as servers do: `%74oken` is `token`, and the value of `next` is
+//! often an address with parameters of its own.
 
 use std::borrow::Cow;
 
 use super::{MARK, redact};
 
-/// Addresses in parameters of addresses that are looked into; what is deeper is taken out as a whole.
+/// How deep addresses in parameters are examined; what is deeper is removed as a whole.
 const DEPTH_MAX: usize = 6;
-/// What stands between the parameters of an address.
+/// Separators of an address's parameters.
 const PARAMETERS_BETWEEN: [char; 4] = ['?', '&', ';', '#'];
 /// Schemes whose addresses have a host, however many slashes are written.
 const WITH_HOST: [&str; 5] = ["http:", "https:", "ws:", "wss:", "ftp:"];
 
-/// Words in a name that say that its value lets somebody in.
+/// Words in a name that mark its value as a credential.
 const SECRET_WORDS: [&str; 36] = [
     "assertion",
     "auth",
@@ -53,14 +53,14 @@ const SECRET_WORDS: [&str; 36] = [
     "verifier",
     "xsrf",
 ];
-/// The same, as the last word of a name only: in front they say what something is about.
+/// The same, but only as the last word of a name: before that they tell what something is about.
 const SECRET_LAST: [&str; 2] = ["code", "key"];
-/// What makes those harmless when it stands before them.
+/// Words that make those harmless when they come right before.
 const HARMLESS_BEFORE: [&str; 16] = [
     "area", "bar", "color", "colour", "country", "currency", "error", "foreign", "lang", "language", "post",
     "postal", "primary", "sort", "status", "zip",
 ];
-/// Parts of a name in which words are not told apart.
+/// Parts of a name, wherever its words begin.
 const SECRET_PARTS: [&str; 15] = [
     "accesskey",
     "apikey",
@@ -78,12 +78,12 @@ const SECRET_PARTS: [&str; 15] = [
     "signature",
     "token",
 ];
-/// How such names end.
+/// Endings of such names.
 const SECRET_ENDINGS: [&str; 4] = ["jwt", "pw", "pwd", "userpass"];
 
-/// Gives an address without passwords, tokens, signatures and codes that let somebody in.
+/// An address without passwords, tokens, signatures and codes that grant access.
 pub fn redact_url(url: &str) -> String {
-    // Browsers drop these wherever they stand, and a name with one in it would not be known.
+    // Browsers drop these anywhere, and a name that contains one would not be recognized.
     let url: String = url.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     clean(&url, 0)
 }
@@ -106,7 +106,7 @@ fn clean(url: &str, depth: usize) -> String {
     format!("{}{}", steps.join("/"), clean.collect::<String>())
 }
 
-/// What Firefox shows instead of a page has that page's address as a parameter: it is what the tab is at.
+/// An error page of Firefox has the address of the failed page as a parameter: that is where the tab is.
 fn target_of_error_page(url: &str) -> Option<String> {
     let (name, parameters) = url.split_once(['?', '#'])?;
     if !name.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("about:")) {
@@ -116,7 +116,7 @@ fn target_of_error_page(url: &str) -> Option<String> {
         let (name, value) = part.split_once('=')?;
         ["u", "url"].contains(&name).then(|| decoded(value).into_owned())
     };
-    // Without one it is just the page's own name.
+    // Without one it is just the error page's own name.
     Some(parameters.split(['&', '#']).find_map(value).unwrap_or_else(|| name.to_owned()))
 }
 
@@ -129,8 +129,8 @@ fn clean_parameter(part: &str, depth: usize) -> String {
     }
 }
 
-/// A value as it is spelled, unless something in it has to go. An address that is written out in it is part of the outer one
-/// for whoever looks for hosts and parameters; one that is encoded has to be looked into.
+/// A value as it is spelled, unless something in it has to go. A plain address in it was examined as part of the
+/// outer one; an encoded one has to be examined here.
 fn clean_value(value: &str, depth: usize) -> String {
     let Cow::Owned(inner) = decoded(value) else { return redact(value).into_owned() };
     if depth >= DEPTH_MAX {
@@ -140,9 +140,9 @@ fn clean_value(value: &str, depth: usize) -> String {
     if cleaned == inner { value.to_owned() } else { encoded(&cleaned) }
 }
 
-/// Whether the value of a parameter with this name lets somebody in.
+/// Whether the value of a parameter with this name grants access.
 fn lets_in(name: &str) -> bool {
-    // `token[]` and `user[token]` are named by what is in them.
+    // `token[]` and `user[token]` are named by what is inside.
     let words = words(name);
     let smashed: String = words.concat();
     let has_word = words.iter().any(|word| SECRET_WORDS.contains(&word.as_str()));
@@ -157,7 +157,7 @@ fn lets_in(name: &str) -> bool {
         || SECRET_ENDINGS.iter().any(|end| smashed.ends_with(end))
 }
 
-/// The words of a name, in lower case: `X-Amz-Signature`, `accessToken` and `user[pw]` have several.
+/// The words of a name in lower case: `X-Amz-Signature`, `accessToken` and `user[pw]` have several.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
@@ -175,7 +175,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// An address without the names and passwords that stand before hosts in it.
+/// An address without user names and passwords before hosts.
 fn without_users(url: &str) -> String {
     let mut clean = String::with_capacity(url.len());
     let mut rest = url;
@@ -194,7 +194,7 @@ fn without_users(url: &str) -> String {
     clean
 }
 
-/// The bytes up to a host with what is before it, if the text begins with what comes before one.
+/// The length of what comes before a host at the start of the text, if there is such a thing.
 fn before_authority(text: &str) -> Option<usize> {
     let begins = |start: &&&str| text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
     let scheme = WITH_HOST.iter().find(begins).map_or(0, |scheme| scheme.len());
@@ -202,7 +202,7 @@ fn before_authority(text: &str) -> Option<usize> {
     (scheme > 0 || slashes >= 2).then_some(scheme + slashes)
 }
 
-/// Without percent signs, as often as there are any.
+/// Percent-decoded, repeatedly if necessary.
 fn wholly_decoded(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..DEPTH_MAX {

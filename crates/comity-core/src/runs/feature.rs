@@ -1,9 +1,10 @@
-//! What can be asked about runs, and what can happen to them.
+//! Asks and events of runs.
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentRun, Reached, RunEnd, RunExit, RunId, RunSpec, RunState, Staffing, noted, rules, staffing, team,
+    AgentRun, Reached, RunBackend, RunEnd, RunExit, RunId, RunSpec, RunState, Staffing, noted, rules,
+    staffing, team,
 };
 use crate::agents::Process;
 use crate::concerns::agents;
@@ -17,38 +18,72 @@ use crate::sentence::Telling;
 use crate::time::Millis;
 use crate::world::World;
 
-/// What can be asked about runs.
+/// Asks about runs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RunAsk {
-    /// Wants a program to run.
-    Want { spec: Box<RunSpec> },
-    /// Wants a leader and its workers.
-    WantTeam { leader: Box<RunSpec>, workers: Vec<RunSpec> },
-    /// Wants programs for ready tasks that nobody is free for, and ends those that are idle.
-    Staff { staffing: Staffing },
-    /// Registers the agent that the program is going to be.
+    Want {
+        spec: Box<RunSpec>,
+    },
+    WantTeam {
+        leader: Box<RunSpec>,
+        workers: Vec<RunSpec>,
+    },
+    /// Starts programs for ready tasks that nobody is free for, and ends those that are idle.
+    Staff {
+        staffing: Staffing,
+    },
+    /// Registers the agent of a program that is about to start.
     Start {
         run: RunId,
         agent: AgentId,
-        /// The hash of the agent's token.
         token: TokenHash,
     },
     /// Tells that the program runs.
-    Started { run: RunId, agent: AgentId, process: Process },
+    Started {
+        run: RunId,
+        agent: AgentId,
+        process: Process,
+    },
     /// Tells that the program has ended, and that nothing of it is left.
-    Exited { run: RunId, agent: AgentId, exit: RunExit },
+    Exited {
+        run: RunId,
+        agent: AgentId,
+        exit: RunExit,
+    },
     /// Tells that a run ended with its server.
-    Interrupt { run: RunId },
+    Interrupt {
+        run: RunId,
+    },
     /// Ends the program, for good or to start it anew.
-    End { run: RunId, force: bool, again: bool },
+    End {
+        run: RunId,
+        force: bool,
+        again: bool,
+    },
     /// Starts a program again that is interrupted or over.
-    Resume { run: RunId },
+    Resume {
+        run: RunId,
+    },
     /// Reaches into a program that runs.
-    Reach { run: RunId, how: Reached },
+    Reach {
+        run: RunId,
+        how: Reached,
+    },
+    /// Tells that there was no pane for a program.
+    FallBack {
+        run: RunId,
+        agent: AgentId,
+        why: Box<str>,
+    },
     /// Takes note of one that was given up.
-    Note { run: RunId },
+    Note {
+        run: RunId,
+    },
     /// Tells what its client calls its conversation.
-    KnowSession { agent: AgentId, session: Box<str> },
+    KnowSession {
+        agent: AgentId,
+        session: Box<str>,
+    },
 }
 
 /// What happened to runs.
@@ -59,11 +94,10 @@ pub enum RunEvent {
         run: RunId,
         spec: Box<RunSpec>,
     },
-    /// An agent was registered for it.
     Starting {
         run: RunId,
         agent: AgentId,
-        /// Whether its program crashed before.
+        /// Whether it follows a crash.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         again: bool,
     },
@@ -79,17 +113,15 @@ pub enum RunEvent {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         again: bool,
     },
-    /// Its program has ended; what comes of that follows.
+    /// Its program has ended; what becomes of the run follows.
     Exited {
         run: RunId,
         agent: AgentId,
         exit: RunExit,
     },
-    /// Its program is started again after this long.
     Retried {
         run: RunId,
         after: Millis,
-        /// Whether that is for a crash.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         crashed: bool,
     },
@@ -108,7 +140,7 @@ pub enum RunEvent {
         run: RunId,
         how: RunEnd,
     },
-    /// Somebody has taken note of its end.
+    /// Somebody acknowledged its end.
     Noted {
         run: RunId,
     },
@@ -133,6 +165,7 @@ impl RunEvent {
             | RunEvent::Reached { run, .. }
             | RunEvent::Over { run, .. }
             | RunEvent::Noted { run }
+            | RunEvent::FellBack { run, .. }
             | RunEvent::SessionKnown { run, .. } => *run,
         }
     }
@@ -152,6 +185,7 @@ impl FeatureAsk for RunAsk {
             RunAsk::End { run, force, again } => rules::end(world, who, *run, *force, *again)?,
             RunAsk::Resume { run } => rules::resume(world, who, *run)?,
             RunAsk::Reach { run, how } => rules::reach(world, who, *run, *how)?,
+            RunAsk::FallBack { run, agent, why } => noted::fall_back(world, who, *run, *agent, why)?,
             RunAsk::Note { run } => noted::note(world, who, *run)?,
             RunAsk::KnowSession { agent, session } => noted::know_session(world, who, *agent, session)?,
         };
@@ -166,6 +200,7 @@ impl FeatureAsk for RunAsk {
             // It decides who the agent is, and what it may do.
             RunAsk::Want { .. } | RunAsk::WantTeam { .. } | RunAsk::Resume { .. } => Some("start an agent"),
             RunAsk::Staff { .. }
+            | RunAsk::FallBack { .. }
             | RunAsk::Note { .. }
             | RunAsk::KnowSession { .. }
             | RunAsk::Start { .. }
@@ -203,6 +238,7 @@ event_types!(RunEvent {
     RunEvent::Over { how: RunEnd::GaveUp(_), .. } => durable("run_over", "agent:restart_limit"),
     RunEvent::Over { .. } => durable("run_over", "run:over"),
     RunEvent::Noted { .. } => durable("run_noted", "run:noted"),
+    RunEvent::FellBack { .. } => durable("run_fell_back", "run:fell_back"),
     RunEvent::SessionKnown { .. } => live("run_session_known", "run:session_known").housekeeping(),
 });
 
@@ -254,6 +290,9 @@ impl FeatureEvent for RunEvent {
                 (run.state, run.crashes, run.noted) = (RunState::Due(now), 0, false);
             }),
             RunEvent::Noted { run } => world.runs.change(*run, |run| run.noted = true),
+            RunEvent::FellBack { run, to, .. } => {
+                world.runs.change(*run, |run| (run.spec.backend, run.spec.beside) = (*to, None));
+            }
             RunEvent::SessionKnown { run, session } => {
                 world.runs.change(*run, |run| run.session = Some(session.clone()));
             }
@@ -276,6 +315,7 @@ impl FeatureEvent for RunEvent {
             | RunEvent::Resumed { .. }
             | RunEvent::Reached { .. }
             | RunEvent::Noted { .. }
+            | RunEvent::FellBack { .. }
             | RunEvent::SessionKnown { .. }
             | RunEvent::Over { .. } => None,
         };

@@ -1,4 +1,4 @@
-//! The rules of runs: who may start and stop programs, and what comes of their ends.
+//! The rules of runs: who may start and stop programs, and what follows from their ends.
 
 use super::{
     AgentRun, AgentRuns, Reached, RunBackend, RunEnd, RunEvent, RunExit, RunId, RunProgram, RunSpec,
@@ -24,7 +24,7 @@ use crate::time::{Millis, Timestamp};
 use crate::worktrees;
 use crate::world::World;
 
-/// What follows when an agent has ended that was a run's, or that had one started.
+/// What follows when an agent ends that ran in a run, or had started one.
 pub(crate) const FOLLOW_UP: FollowUp = FollowUp {
     follows: |event| matches!(event, Event::Agent(AgentEvent::Ended { .. }) | Event::Run(_)),
     next: |world| {
@@ -43,6 +43,7 @@ pub(super) fn want(world: &World, asker: &Asker, spec: &RunSpec) -> Result<Vec<E
 pub(super) fn check_wanted(world: &World, asker: &Asker, spec: &RunSpec) -> Result<(), Refusal> {
     may(world, asker.who, Right::StartAgents)?;
     check_spec(spec)?;
+    may_run(world, asker.who, &spec.program)?;
     spec.role.as_deref().map_or(Ok(()), |role| world.roles.must_know(role))?;
     agents::check_agent_name(world, &spec.name)?;
     if let Some(run) = world.runs.active().find(|run| run.spec.name == spec.name) {
@@ -60,6 +61,22 @@ pub(super) fn check_wanted(world: &World, asker: &Asker, spec: &RunSpec) -> Resu
     match &spec.task {
         Some(on) => tasks::must_be_open(world, on),
         None => Ok(()),
+    }
+}
+
+/// Clients ask before they write. A command asks nobody, so an agent starts none that a person has not started before.
+fn may_run(world: &World, who: Principal, program: &RunProgram) -> Result<(), Refusal> {
+    let is_known = || world.runs.iter().any(|run| run.by == Principal::Human && run.spec.program == *program);
+    match (who, program) {
+        (Principal::Agent(_), RunProgram::Command(_)) if !is_known() => Err(Refusal::NotAllowed {
+            problem: "an agent may start clients by name, and only those commands that a person has started"
+                .into(),
+            hint: "name a client, such as claude or codex, or ask the person to start the command".into(),
+        }),
+        (
+            Principal::Agent(_) | Principal::Human | Principal::System | Principal::Nobody,
+            RunProgram::Client(_) | RunProgram::Command(_),
+        ) => Ok(()),
     }
 }
 
@@ -98,7 +115,7 @@ fn check_spec(spec: &RunSpec) -> Result<(), Refusal> {
     }
 }
 
-/// Registers the agent of a run that is due, below whoever wanted it, and gives it the run's task.
+/// Registers the agent of a due run, below whoever wanted it, and gives it the run's task.
 pub(super) fn start(
     world: &World,
     who: Principal,
@@ -113,6 +130,9 @@ pub(super) fn start(
         _ => return Err(stale(run)),
     }
     let above = team::above(world, run).ok_or_else(|| stale(run))?;
+    if team::waits_for_a_plan(world, run) {
+        return Err(stale(run));
+    }
     agents::check_limit(world)?;
     let spec = &run.spec;
     let profile = Profile {
@@ -151,14 +171,14 @@ pub(super) fn started(
     if world.agents.living(agent).is_ok() {
         events.push(Event::Agent(AgentEvent::ProcessKnown { agent, process }));
     }
-    // One that is to end already ends all the same.
+    // If it is already to end, it is ended all the same.
     if run.state == RunState::Starting(agent) {
         events.push(Event::Run(RunEvent::Started { run: run.id, agent, process }));
     }
     Ok(events)
 }
 
-/// The end of a program: its agent ends with it, unless it has before, and the run is over or goes on.
+/// A program has ended: so does its agent, unless it has already, and the run is over or goes on.
 pub(super) fn exited(
     world: &World,
     who: Principal,
@@ -168,7 +188,7 @@ pub(super) fn exited(
 ) -> Result<Vec<Event>, Refusal> {
     only_comity(who)?;
     let run = known(world, run)?;
-    // Told twice, or of a start before the last one.
+    // A repeated report, or one about an earlier start.
     if run.agent() != Some(agent) {
         return Ok(vec![]);
     }
@@ -202,7 +222,7 @@ pub(super) fn exited(
     Ok(events)
 }
 
-/// Whether there is something to come back for: without a task, whatever it was asked to do.
+/// Whether there is a reason to restart: an unfinished task, or, without a task, the prompt.
 fn has_work(world: &World, run: &AgentRun, agent: AgentId) -> bool {
     let Some(on) = &run.spec.task else { return true };
     world.tasks.find(on).is_ok_and(|task| match task.state {
@@ -294,13 +314,13 @@ pub(super) fn reach(world: &World, who: Principal, run: RunId, how: Reached) -> 
     }
 }
 
-/// What becomes of a run whose agent has ended otherwise than by its program, or whose starter has.
+/// What becomes of a run whose agent has ended other than by its program, or whose starter has.
 fn left_alone(world: &World, run: &AgentRun) -> Option<RunEvent> {
     let id = run.id;
     match run.state {
         RunState::Starting(agent) | RunState::Running { agent, .. } => {
             let over = match &world.agents.get(agent).map(|agent| &agent.life) {
-                // Its process died: the end of its program is told, too, and decides.
+                // Its process died; the end of its program is reported, too, and decides.
                 Some(Life::Ended { ending: Ending::Failed, .. }) => false,
                 Some(Life::Ended { .. }) | None => true,
                 Some(Life::Starting | Life::Running | Life::Idle) => false,
@@ -315,7 +335,7 @@ fn left_alone(world: &World, run: &AgentRun) -> Option<RunEvent> {
     }
 }
 
-/// The human, whoever had it started, who is above that one, and who leads the agent in it.
+/// The human, whoever started the run, anybody above that one, and the leader of its agent.
 pub fn may_steer(world: &World, who: Principal, run: &AgentRun) -> Result<(), Refusal> {
     let is_above = |who: AgentId| run.by.agent().is_some_and(|by| world.agents.is_ancestor(who, by));
     let leads_it = || {
@@ -357,7 +377,7 @@ impl AgentRuns {
     }
 }
 
-/// Names are unique among those that are not over, whoever runs is known, and nobody crashes more often than that.
+/// Names of active runs are unique, agents of running ones are known, and crashes within bounds.
 pub(crate) fn check(world: &World) -> Result<(), String> {
     let mut names = std::collections::BTreeSet::new();
     for run in world.runs.iter() {

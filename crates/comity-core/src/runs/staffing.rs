@@ -1,7 +1,7 @@
-//! Agents for ready tasks that nobody is free for: they are started by code, and ended when they are idle.
+//! Starts agents for ready tasks that nobody is free for, and ends them when they are idle.
 //!
-//! Never a storm: so many in a minute, later and later for a role whose agents end at once, and not for a while for one whose
-//! agent somebody has stopped.
+//! Never a storm: a limited number per minute, ever later for a role whose agents end at once, and not for a while
+//! after somebody stopped an agent of that role.
 
 use std::collections::BTreeMap;
 
@@ -27,18 +27,17 @@ use crate::world::World;
 pub struct Staffing {
     pub program: RunProgram,
     pub backend: RunBackend,
-    /// How long one that has no task stays.
+    /// How long an agent without a task stays.
     pub idle_max: Millis,
 }
 
-/// What happened to agents that were started for ready tasks.
+/// What became of agents that were started for ready tasks.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StaffingHistory {
-    /// The starts of the last minute.
+    /// Starts within the last minute.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     starts: Vec<Timestamp>,
-    /// By role.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pauses: BTreeMap<Box<str>, StaffingPause>,
 }
@@ -47,12 +46,12 @@ pub(super) struct StaffingHistory {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StaffingPause {
-    /// How many in a row ended at once.
+    /// How many ended at once, in a row.
     failures: u32,
     until: Timestamp,
 }
 
-/// Starts whom ready tasks need, and ends who has had nothing to do for long.
+/// Starts agents for ready tasks, and ends those that had nothing to do for long.
 pub(super) fn staff(world: &World, who: Principal, staffing: &Staffing) -> Result<Vec<Event>, Refusal> {
     only_comity(who)?;
     let idle = idle(world, staffing.idle_max).filter(|(at, _)| *at <= world.now);
@@ -60,7 +59,7 @@ pub(super) fn staff(world: &World, who: Principal, staffing: &Staffing) -> Resul
     Ok(ends.chain(wanted(world, staffing)).collect())
 }
 
-/// When time alone makes staffing do something else.
+/// When staffing will do something by time alone.
 pub fn next_staffing(world: &World, staffing: &Staffing) -> Option<Timestamp> {
     let history = &world.runs.staffing;
     let of_minute = match history.starts.len() >= RUN_STAFF_PER_MINUTE {
@@ -101,6 +100,7 @@ fn wanted(world: &World, staffing: &Staffing) -> Vec<Event> {
             task: Some(task.name()),
             prompt: None,
             backend: staffing.backend,
+            beside: None,
             plan: false,
             survives: false,
             text_commands: false,
@@ -116,13 +116,13 @@ fn wanted(world: &World, staffing: &Staffing) -> Vec<Event> {
     events
 }
 
-/// Whether somebody is being started for it.
+/// Whether an agent is being started for it.
 fn is_coming(world: &World, task: &Task) -> bool {
     let comes = |run: &AgentRun| matches!(run.state, RunState::Due(_) | RunState::Starting(_));
     world.runs.active().any(|run| comes(run) && run.spec.task.as_ref() == Some(&task.name()))
 }
 
-/// Those that were started for tasks and have none, and when each has had none for so long.
+/// Agents that were started for tasks and have none, and when each will have been idle for too long.
 fn idle(world: &World, idle_max: Millis) -> impl Iterator<Item = (Timestamp, RunId)> {
     world.runs.active().filter(|run| run.spec.staffed).filter_map(move |run| {
         let RunState::Running { agent, .. } = run.state else { return None };
@@ -137,7 +137,7 @@ fn idle_since(world: &World, agent: AgentId) -> Option<Timestamp> {
     (!has_work).then(|| agent.seen.max(agent.joined))
 }
 
-/// The role, with a number if somebody is called that.
+/// The role, with a number if the name is taken.
 fn free_name(world: &World, role: &str, taken: &[Box<str>]) -> Box<str> {
     let is_free = |name: &str| {
         agents::check_agent_name(world, name).is_ok()
@@ -167,13 +167,12 @@ impl StaffingHistory {
 }
 
 impl AgentRuns {
-    /// Counts a start for a task.
     pub(super) fn staffed(&mut self, now: Timestamp) {
         self.staffing.starts.retain(|start| now < start.plus(Millis::minutes(1)));
         self.staffing.starts.push(now);
     }
 
-    /// Notes how a run ended that was started for a task, and how long it lasted.
+    /// Notes how a run that was started for a task ended, and how long it lasted.
     pub(super) fn staff_ended(&mut self, run: RunId, how: &RunEnd, now: Timestamp) {
         let Some(run) = self.get(run).filter(|run| run.spec.staffed) else { return };
         let role: Box<str> = run.spec.role.as_deref().unwrap_or(DEFAULT_ROLE).into();
@@ -187,7 +186,7 @@ impl AgentRuns {
         }
     }
 
-    /// Whose agent somebody stops is not replaced at once.
+    /// Somebody stopped its agent: it is not replaced at once.
     pub(super) fn staff_stopped(&mut self, run: RunId, now: Timestamp) {
         let Some(run) = self.get(run).filter(|run| run.spec.staffed) else { return };
         let role: Box<str> = run.spec.role.as_deref().unwrap_or(DEFAULT_ROLE).into();

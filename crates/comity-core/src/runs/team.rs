@@ -1,4 +1,4 @@
-//! A leader and its workers, wanted at once.
+//! A leader and its workers, started together.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,9 @@ use crate::agents;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::people::Asker;
+use crate::permissions::mode_of;
 use crate::refusal::Refusal;
+use crate::roles::Mode;
 use crate::world::World;
 
 pub(super) fn want(
@@ -42,7 +44,7 @@ pub(super) fn led_by_run_of(world: &World, who: Principal, spec: &RunSpec) -> Ru
     RunSpec { leader: run.map(|run| run.id), ..spec.clone() }
 }
 
-/// Who decides what becomes of a run that was given up.
+/// Who decides about a run that was given up.
 pub(crate) fn answers_for(world: &World, run: &AgentRun) -> Principal {
     let above = above(world, run).filter(|above| match above {
         Principal::Agent(agent) => world.agents.living(*agent).is_ok(),
@@ -51,7 +53,7 @@ pub(crate) fn answers_for(world: &World, run: &AgentRun) -> Principal {
     above.unwrap_or(Principal::Human)
 }
 
-/// Who is above the agent of a run: whoever wanted it, or its leader's agent, if that runs.
+/// Who is above a run's agent: whoever wanted it, or its leader's agent, if that runs.
 pub(super) fn above(world: &World, run: &AgentRun) -> Option<Principal> {
     let Some(leader) = run.spec.leader else { return Some(run.by) };
     match world.runs.get(leader)?.state {
@@ -66,6 +68,12 @@ pub(super) fn above(world: &World, run: &AgentRun) -> Option<Principal> {
     }
 }
 
+/// Whether its leader still plans what it is to do: until then it could do nothing, for it has no wider mode.
+pub(super) fn waits_for_a_plan(world: &World, run: &AgentRun) -> bool {
+    let leader = run.spec.leader.and_then(|leader| world.runs.get(leader)).filter(|leader| leader.spec.plan);
+    leader.and_then(AgentRun::agent).is_some_and(|agent| mode_of(world, agent) == Mode::Plan)
+}
+
 /// Whether its leader's run is over, so that it is led by nobody any more.
 pub(super) fn is_left(world: &World, run: &AgentRun) -> bool {
     match run.spec.leader {
@@ -74,7 +82,7 @@ pub(super) fn is_left(world: &World, run: &AgentRun) -> bool {
     }
 }
 
-/// Whether its agent ended because its leader's did, which comes back.
+/// Whether its agent ended because its leader's did, and that one comes back.
 pub(super) fn follows_its_leader(world: &World, run: &AgentRun) -> bool {
     let parent = run.agent().and_then(|agent| world.agents.get(agent)?.profile.parent);
     let is_led = run.spec.leader.is_some() && !is_left(world, run);

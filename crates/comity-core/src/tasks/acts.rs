@@ -1,4 +1,4 @@
-//! What can be asked about tasks, and what the owner of one says of its work.
+//! Acts on tasks, and what the owner of one reports.
 
 use super::assign::{seek, take};
 use super::claim::{claim, claim_next, leader, must_own, not_to_be_had, own_in_review, start, unlock_events};
@@ -48,7 +48,7 @@ fn act(
     }
 }
 
-/// The owner says that it is done. Without evidence it is not, and with a reviewer it is not yet.
+/// Done, by its owner: evidence is required, and with a review it is not done yet.
 fn done(
     world: &World,
     who: Principal,
@@ -86,7 +86,6 @@ fn done(
     Ok(events)
 }
 
-/// The owner says that it cannot be done.
 fn fail(
     world: &World,
     who: Principal,
@@ -112,7 +111,6 @@ fn fail(
     Ok(events)
 }
 
-/// The owner gives it back, for somebody else.
 fn give_back(
     world: &World,
     who: Principal,
@@ -126,7 +124,7 @@ fn give_back(
     Ok(events)
 }
 
-/// Whether `who` has it, and it is not paused.
+/// Refuses unless `who` has it, and it is not paused.
 fn must_be_taken(world: &World, who: Principal, task: &Task, attempt: Option<u32>) -> Result<(), Refusal> {
     must_own(world, who, task, attempt)?;
     match task.is_taken() {

@@ -1,4 +1,4 @@
-//! What can be asked about tasks.
+//! Asks of tasks.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,43 +15,41 @@ pub struct TaskRef {
     pub task: Box<str>,
 }
 
-/// A task that is to be declared.
+/// A task to be declared.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TaskDraft {
-    /// Its name; one is made if there is none.
+    /// Made up if `None`.
     pub id: Option<Box<str>>,
     pub brief: Brief,
-    /// What comes first: tasks that are there, or that are declared with it.
+    /// Tasks that come first: existing ones, or ones declared with it.
     pub depends_on: Vec<Box<str>>,
 }
 
-/// What of a task is said anew.
+/// Changes to a task's brief.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BriefChange {
     pub title: Option<Box<str>>,
-    /// All that it is going to change.
     pub files: Option<Vec<PathPattern>>,
 }
 
-/// What can be asked about tasks.
+/// Asks about tasks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TaskAsk {
-    /// Declares tasks, all or none, in any order.
+    /// All or none, in any order.
     Declare { project: ProjectId, tasks: Vec<TaskDraft> },
-    /// Lets a task wait for further ones, or changes what it says.
+    /// Makes a task depend on further ones, or changes its brief.
     Link { on: TaskRef, depends_on: Vec<Box<str>>, change: BriefChange },
     /// Claims the task that is most worth doing.
     ClaimNext { project: ProjectId },
-    /// Does something with one task.
     Act {
         on: TaskRef,
-        /// The claim that the caller means; the present one, if nothing is said.
+        /// The claim that the caller means; `None` means the current one.
         attempt: Option<u32>,
         act: TaskAct,
     },
     /// The calling agent waits for work.
     Seek { project: ProjectId, wait: Millis },
-    /// The calling agent waits no more: it takes what it was given, if something was.
+    /// The calling agent stops waiting, and takes what it was given, if anything.
     Take,
 }
 
@@ -60,35 +58,32 @@ pub enum TaskAsk {
 pub enum TaskAct {
     /// Takes it, if it is ready and nobody has it.
     Claim,
-    /// Begins to work on it, with its files locked; takes it first, if nobody has it.
+    /// Begins to work on it, with its files locked; claims it first, if nobody has it.
     Start {
         /// How long the locks last without a sign of life.
         ttl: Millis,
     },
-    /// Says that it is done.
     Done {
         evidence: Box<str>,
     },
-    /// Says that it cannot be done.
     Fail {
         reason: Box<str>,
     },
-    /// Gives it back, for somebody else.
     GiveBack,
-    /// Accepts the work of somebody else.
+    /// Accepts somebody else's work.
     Accept,
-    /// Does not accept the work of somebody else.
+    /// Rejects somebody else's work.
     SendBack {
         reason: Box<str>,
     },
     Assign {
         to: Principal,
     },
-    /// Lets nobody work on it for now.
+    /// Nobody may work on it for now.
     Pause,
     Resume,
     Retry,
-    /// Takes an ended one back.
+    /// Takes an ended one up again.
     Reopen,
     /// It need not be done.
     Skip,

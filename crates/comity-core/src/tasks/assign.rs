@@ -1,6 +1,6 @@
-//! Assignment by code: whoever asked for work gets the task that is most worth doing, in the same breath.
+//! Automatic assignment: an agent that asked for work gets the ready task that is most worth doing, at once.
 //!
-//! Only an agent that waits for work gets some without its doing: a session that never asked is left alone.
+//! Only agents that wait for work get any without further asking: a session that never asked is left alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,24 +8,24 @@ use super::{Task, TaskEvent, TaskRef, TaskState, TaskStatus, similar};
 use crate::agents::Agent;
 use crate::calls;
 use crate::event::Event;
+use crate::features::WaitedFor;
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::{TASK_START_MAX, WAIT_MAX};
 use crate::next_call::call;
 use crate::refusal::Refusal;
 use crate::roles::DEFAULT_ROLE;
 use crate::time::{Millis, Timestamp};
-use crate::wait_graph::{Need, WaitedFor, Waits, is_waited_for, next_seeker_stuck};
+use crate::wait_graph::{Need, WaitRules, Waits, first_stuck, is_waited_for};
 use crate::world::World;
 
-/// Tasks that are ready, and that nobody who is here is free for.
+/// Ready tasks that no live agent is free for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opening {
     pub project: ProjectId,
     pub role: Box<str>,
-    /// In which team, if it matters.
     pub team: Option<Box<str>>,
     pub tasks: usize,
-    /// Whether the limit on agents lets one more be started.
+    /// Whether the limit on agents allows one more.
     pub may_start: bool,
 }
 
@@ -45,37 +45,43 @@ pub(super) fn seek(
     if wait > WAIT_MAX {
         return Err(Refusal::bad_input("the wait is too long", format!("wait at most {WAIT_MAX}")));
     }
-    // Who has something already is answered with it.
+    // If it already has a task, that is the answer.
     if world.tasks.owned_by(who).any(Task::is_taken) {
         return Ok(vec![]);
     }
     if let Some(need) = is_waited_for(world, who).then(|| need_in(world, project)).flatten() {
-        Waits::of(world).with_work().with(who, need).check(who)?;
+        Waits::all(world).with(who, need).check(who)?;
     }
     Ok(vec![Event::Task(TaskEvent::Sought { agent, project, wait })])
 }
 
-/// The calling agent waits no more.
+/// The calling agent stops waiting.
 pub(super) fn take(world: &World, who: Principal) -> Vec<Event> {
     let seeks = who.agent().filter(|agent| world.tasks.seekers.contains_key(agent));
     seeks.map(|agent| Event::Task(TaskEvent::GaveUp { agent, deadlock: None })).into_iter().collect()
 }
 
-/// The agents that wait for work.
-pub(crate) fn seekers(world: &World) -> impl Iterator<Item = AgentId> {
+/// A wait for work keeps nobody else from waiting: it is what ends when there is a cycle.
+pub(crate) const WAIT_RULES: WaitRules = WaitRules {
+    needs: |waits, who| who.agent().and_then(|agent| need(waits.world, agent)).into_iter().collect(),
+    waiting_for: |world, who| Box::new(waiting_for(world, who)),
+    gives_way: true,
+};
+
+fn seekers(world: &World) -> impl Iterator<Item = AgentId> {
     world.tasks.seekers.keys().copied()
 }
 
 /// Everybody who waits for work that `who` has.
-pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
+fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
     let seekers = who.agent().filter(|_| world.tasks.owned_by(who).next().is_some()).map(|_| seekers(world));
     let waits = move |seeker: &AgentId| need(world, *seeker).is_some_and(|need| need.from.contains_key(&who));
     seekers.into_iter().flatten().filter(waits).map(Principal::Agent)
 }
 
-/// What an agent that waits for work needs: that one of those who have some in the same project goes on. Where somebody
+/// What an agent that waits for work needs: progress of somebody who has a task in the same project. Where somebody
 /// else has to make the next step, it waits for nobody.
-pub(crate) fn need(world: &World, agent: AgentId) -> Option<Need<'static>> {
+fn need(world: &World, agent: AgentId) -> Option<Need<'static>> {
     let seeker = world.tasks.seekers.get(&agent).filter(|seeker| world.now < seeker.until)?;
     need_in(world, seeker.project)
 }
@@ -100,14 +106,15 @@ fn need_in(world: &World, project: ProjectId) -> Option<Need<'static>> {
     (!from.is_empty()).then(|| Need::of(WaitedFor::Work, from))
 }
 
-/// Ends the wait of an agent for work that will never come.
+/// Ends an agent's wait for work that will never come.
 pub(super) fn next_stuck(world: &World) -> Option<Vec<Event>> {
-    let (agent, cycle) = next_seeker_stuck(world)?;
+    let waited_for = |agent: &AgentId| is_waited_for(world, Principal::Agent(*agent));
+    let (agent, cycle) = first_stuck(world, seekers(world).filter(waited_for))?;
     let deadlock = Some(cycle.to_string().into());
     Some(vec![Event::Task(TaskEvent::GaveUp { agent, deadlock })])
 }
 
-/// The events that give the first task to the agent that was idle longest, or `None` when nothing can be given.
+/// Gives the first task to the agent that was idle longest, if anything can be given.
 pub(super) fn next_assignment(world: &World) -> Option<Vec<Event>> {
     let mut free: Vec<(Timestamp, &Agent, ProjectId)> = free_agents(world).collect();
     if free.is_empty() {
@@ -126,7 +133,7 @@ pub(super) fn next_assignment(world: &World) -> Option<Vec<Event>> {
 }
 
 /// The ready task that is most worth doing for an agent that has none.
-pub fn ready_for(world: &World, agent: AgentId, project: ProjectId) -> Option<&Task> {
+pub(crate) fn ready_for(world: &World, agent: AgentId, project: ProjectId) -> Option<&Task> {
     let who = Principal::Agent(agent);
     let is_free = !world.tasks.owned_by(who).any(Task::is_taken);
     is_free.then(|| best_for(world, who, project)).flatten()
@@ -143,7 +150,7 @@ pub(super) fn best_for(world: &World, who: Principal, project: ProjectId) -> Opt
     fitting.find(|task| can_be_given(world, task))
 }
 
-/// Gives a task to an agent that was started for it, if it is still to be had.
+/// Gives a task to the agent that was started for it, if it is still available.
 pub(crate) fn given_to(world: &World, on: &TaskRef, agent: AgentId) -> Option<TaskEvent> {
     let is_free = |task: &&Task| matches!(task.state, TaskState::Open { claim: None });
     let task = world.tasks.find(on).ok().filter(is_free).filter(|task| task.status() == TaskStatus::Ready)?;
@@ -163,15 +170,15 @@ pub(crate) fn must_be_open(world: &World, on: &TaskRef) -> Result<(), Refusal> {
     }
 }
 
-/// The ready tasks that nobody who waits could be given, in the order in which they are worth doing.
+/// The ready tasks that no waiting agent could be given, most important first.
 pub(crate) fn without_anybody(world: &World) -> impl Iterator<Item = &Task> {
     let ready = world.tasks.ready.iter().filter_map(|(_, number)| world.tasks.by_number(*number));
     ready.filter(|task| can_be_given(world, task))
 }
 
-/// Which roles are wanted: ready tasks that nobody who waits could be given.
+/// Roles that are wanted: for ready tasks that no waiting agent could be given.
 pub fn openings(world: &World) -> Vec<Opening> {
-    let may_start = world.agents.may_join(world.agents_max());
+    let may_start = world.agents.may_join();
     let mut counts: BTreeMap<(ProjectId, &str, Option<&str>), usize> = BTreeMap::new();
     for task in without_anybody(world) {
         *counts.entry((task.project, task.role(), task.brief.team.as_deref())).or_default() += 1;
@@ -196,7 +203,7 @@ fn free_agents(world: &World) -> impl Iterator<Item = (Timestamp, &Agent, Projec
     })
 }
 
-/// Whether the agent is of the right role and team, and in the right project.
+/// Whether the agent has the right role and team, and is in the right project.
 fn fits(agent: &Agent, project: ProjectId, task: &Task) -> bool {
     let role = agent.profile.role.as_deref().unwrap_or(DEFAULT_ROLE);
     let team = task.brief.team.as_deref();
@@ -205,7 +212,7 @@ fn fits(agent: &Agent, project: ProjectId, task: &Task) -> bool {
         && team.is_none_or(|team| agent.profile.team.as_deref() == Some(team))
 }
 
-/// A task that somebody has, and that would change the same files.
+/// A task that somebody has and that would change the same files.
 pub(crate) fn in_the_way<'w>(world: &'w World, task: &Task) -> Option<&'w Task> {
     let changes_them = |other: &&Task| other.is_taken() && other.shares_files_with(task);
     if task.brief.files.is_empty() { None } else { world.tasks.owned().find(changes_them) }

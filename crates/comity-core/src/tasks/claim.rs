@@ -1,4 +1,4 @@
-//! Whose a task is: taking it, starting it with its files locked, and what happens when its owner is lost.
+//! Who has a task: claiming it, starting it with its files locked, and losing its owner.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::teams::leader_of;
 use crate::time::Millis;
 use crate::world::World;
 
-/// Takes a task that is ready and nobody's.
+/// Claims a task that is ready and nobody's.
 pub(super) fn claim(world: &World, who: Principal, task: &Task) -> Result<Vec<Event>, Refusal> {
     // Asking again for what one has changes nothing.
     if task.is_taken() && task.state.owner() == Some(who) {
@@ -28,7 +28,7 @@ pub(super) fn claim(world: &World, who: Principal, task: &Task) -> Result<Vec<Ev
     Ok(std::iter::once(Event::Task(claimed)).chain(similar::among_taken(world, who, task)).collect())
 }
 
-/// Takes the task that is most worth doing for `who`.
+/// Claims the task that is most worth doing for `who`.
 pub(super) fn claim_next(world: &World, who: Principal, project: ProjectId) -> Result<Vec<Event>, Refusal> {
     if world.tasks.owned_by(who).any(Task::is_taken) {
         return Ok(vec![]);
@@ -46,7 +46,7 @@ pub(super) fn claim_next(world: &World, who: Principal, project: ProjectId) -> R
     }
 }
 
-/// Begins to work: the claim, the locks and the start are one.
+/// Begins to work: claim, locks and start are one step.
 pub(super) fn start(
     world: &World,
     who: Principal,
@@ -82,7 +82,7 @@ pub(super) fn start(
         })
         .collect();
     let locks = if wants.is_empty() { vec![] } else { locks::lock_at_once(world, who, &wants)? };
-    // A lock that was given up early, or one agent with two tasks, is no way around.
+    // Giving up a lock early, or having two tasks, is no way around this.
     let runs =
         |other: &&Task| matches!(other.state, TaskState::Running { .. }) && other.shares_files_with(task);
     if let Some(other) = world.tasks.owned().find(runs) {
@@ -97,7 +97,7 @@ pub(super) fn start(
     Ok(events)
 }
 
-/// Ends the work of `owner` on a running task: its locks go. `who` did it.
+/// Releases the locks of the owner of a running task; `who` ends the work.
 pub(super) fn unlock_events(world: &World, who: Principal, task: &Task) -> Vec<Event> {
     let TaskState::Running { by: owner, .. } = task.state else { return vec![] };
     let cause = || match who == owner {
@@ -105,14 +105,14 @@ pub(super) fn unlock_events(world: &World, who: Principal, task: &Task) -> Vec<E
         false => ReleaseCause::TakenAway { reason: Some(format!("the task {} was stopped", task.id).into()) },
     };
     let held = task.brief.files.iter().filter_map(|pattern| world.locks.own(owner, task.project, pattern));
-    // A task may name the same file twice.
+    // A task may list the same file twice.
     let mut seen = BTreeSet::new();
     held.filter(|lock| lock.hold == Hold::Held && seen.insert(lock.fence))
         .map(|lock| lock.released(cause()))
         .collect()
 }
 
-/// Whether `who` has the task, by this claim.
+/// Refuses unless `who` has the task, by this claim.
 pub(super) fn must_own(
     world: &World,
     who: Principal,
@@ -158,7 +158,7 @@ pub(super) fn not_to_be_had(world: &World, task: &Task) -> Refusal {
     }
 }
 
-/// Whoever has done the work waits until somebody has looked at it.
+/// Whoever did the work waits for its review.
 pub(super) fn own_in_review(who: Principal, task: &Task) -> Option<Refusal> {
     matches!(task.state, TaskState::InReview { by, .. } if by == who).then(|| Refusal::NotAllowed {
         problem: format!("{} is in review; it is yours again if it is sent back", task.id),
@@ -166,7 +166,7 @@ pub(super) fn own_in_review(who: Principal, task: &Task) -> Option<Refusal> {
     })
 }
 
-/// What becomes of the tasks of an agent that ends: somebody else may try, but not for ever.
+/// What becomes of an ending agent's tasks: others may try, but not for ever.
 pub(crate) fn ended_events(world: &World, agent: AgentId) -> Vec<Event> {
     let from = Principal::Agent(agent);
     let lost = world.tasks.owned_by(from).map(|task| {
@@ -181,7 +181,7 @@ pub(crate) fn ended_events(world: &World, agent: AgentId) -> Vec<Event> {
     lost.map(Event::Task).collect()
 }
 
-/// A task that was given by code and not started in time goes to somebody else.
+/// An automatically assigned task that was not started in time goes to somebody else.
 pub(crate) fn unstarted_events(world: &World, number: u64) -> Vec<Event> {
     let Some(task) = world.tasks.by_number(number) else { return vec![] };
     let Some(claim) = task.state.claim() else { return vec![] };
@@ -189,7 +189,7 @@ pub(crate) fn unstarted_events(world: &World, number: u64) -> Vec<Event> {
     vec![Event::Task(TaskEvent::Returned { on: task.name(), from, attempt, cause })]
 }
 
-/// Who has to know how the work of `owner` went: its leader, else the agent that declared the task.
+/// Who has to know how `owner`'s work went: its leader, otherwise the agent that declared the task.
 pub(super) fn leader(world: &World, task: &Task, owner: Principal) -> Option<AgentId> {
     let leader = owner.agent().and_then(|agent| leader_of(world, agent).agent());
     leader.or_else(|| task.creator.agent().filter(|creator| Principal::Agent(*creator) != owner))

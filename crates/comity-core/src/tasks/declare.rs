@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::steer::may_steer;
 use super::{
-    Brief, BriefChange, NewTask, Readiness, Task, TaskDraft, TaskEvent, TaskRef, TaskRefusal, TaskState,
-    graph, similar,
+    Brief, BriefChange, NewTask, Task, TaskDraft, TaskEvent, TaskRef, TaskRefusal, TaskState, graph, similar,
 };
 use crate::agents::check_name;
 use crate::calls;
@@ -51,7 +50,7 @@ pub(super) fn declare(
     Ok(std::iter::once(declared).chain(similar).collect())
 }
 
-/// Lets a task that nobody works on wait for further ones, or changes what it says.
+/// Makes a task that nobody works on depend on further ones, or changes its brief.
 pub(super) fn link(
     world: &World,
     who: Principal,
@@ -93,7 +92,7 @@ pub(super) fn link(
     }
 }
 
-/// Gives each task its number and its name.
+/// Gives each task its number and name.
 fn name_all(world: &World, project: ProjectId, drafts: &[TaskDraft]) -> Result<Vec<NewTask>, Refusal> {
     let mut taken: BTreeSet<&str> = BTreeSet::new();
     for id in drafts.iter().filter_map(|draft| draft.id.as_deref()) {
@@ -119,7 +118,7 @@ fn name_all(world: &World, project: ProjectId, drafts: &[TaskDraft]) -> Result<V
     Ok(made)
 }
 
-/// A name for a task that has none: `t` and its number, or more of it if somebody chose that.
+/// A name for a task without one: `t` and its number, or a variation if that is taken.
 fn free_id(world: &World, project: ProjectId, taken: &BTreeSet<&str>, number: u64) -> Box<str> {
     let mut id = format!("t{number}");
     while world.tasks.get(project, &id).is_some() || taken.contains(&*id) {
@@ -143,20 +142,8 @@ fn as_task(
     new: &NewTask,
     number: impl Fn(&str) -> Option<u64>,
 ) -> Task {
-    Task {
-        number: new.number,
-        project,
-        id: new.id.clone(),
-        brief: new.brief.clone(),
-        depends_on: new.depends_on.iter().filter_map(|id| number(id)).collect(),
-        creator,
-        since: world.now,
-        attempt: 1,
-        lost: 0,
-        past: Vec::new(),
-        state: TaskState::Open { claim: None },
-        standing: Readiness::default(),
-    }
+    let depends_on = new.depends_on.iter().filter_map(|id| number(id)).collect();
+    Task { depends_on, ..new.open(project, creator, world.now) }
 }
 
 fn check_count(world: &World, count: usize) -> Result<(), Refusal> {
@@ -214,7 +201,6 @@ fn check_dependencies(id: &str, count: usize) -> Result<(), Refusal> {
     })
 }
 
-/// Free text has a bound.
 pub(super) fn check_text(what: &str, text: &str, bytes_max: usize) -> Result<(), Refusal> {
     match text.len() <= bytes_max {
         true => Ok(()),

@@ -1,13 +1,15 @@
 //! What happened to tasks.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Brief, Similarity, TaskRef};
+use super::{Brief, Readiness, Similarity, Task, TaskRef, TaskState};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::paths::PathPattern;
-use crate::time::Millis;
+use crate::time::{Millis, Timestamp};
 
-/// A task as it was declared.
+/// A task as declared.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
@@ -18,18 +20,36 @@ pub struct NewTask {
     pub depends_on: Vec<Box<str>>,
 }
 
-/// Why a task is nobody's again.
+impl NewTask {
+    /// The task, open and without what comes first.
+    pub(super) fn open(&self, project: ProjectId, creator: Principal, since: Timestamp) -> Task {
+        Task {
+            number: self.number,
+            project,
+            id: self.id.clone(),
+            brief: self.brief.clone(),
+            depends_on: BTreeSet::new(),
+            creator,
+            since,
+            attempt: 1,
+            lost: 0,
+            past: Vec::new(),
+            state: TaskState::Open { claim: None },
+            standing: Readiness::default(),
+        }
+    }
+}
+
+/// Why a task has no owner again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReturnCause {
-    /// Its owner gave it back.
     GivenBack,
     OwnerEnded,
-    /// Its owner did not start it in time.
     NotStarted,
 }
 
-/// What happened to tasks. Whoever has to be told besides the owner is named: the leader, by `tell`.
+/// What happened to tasks. `tell` is the leader who has to be told, besides the owner.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskEvent {
@@ -37,14 +57,13 @@ pub enum TaskEvent {
         project: ProjectId,
         tasks: Vec<NewTask>,
     },
-    /// A task waits for further ones, or says something else.
+    /// A task depends on further ones, or its brief changed.
     Linked {
         #[serde(flatten)]
         on: TaskRef,
         depends_on: Vec<Box<str>>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         title: Option<Box<str>>,
-        /// All that it is going to change.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         files: Option<Vec<PathPattern>>,
     },
@@ -55,7 +74,6 @@ pub enum TaskEvent {
         /// The number of this claim.
         attempt: u32,
     },
-    /// A task was given to somebody.
     Assigned {
         #[serde(flatten)]
         on: TaskRef,
@@ -66,23 +84,20 @@ pub enum TaskEvent {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         start_within: Option<Millis>,
     },
-    /// Work on a task began; its files are locked.
+    /// Work on a task began, with its files locked.
     Started {
         #[serde(flatten)]
         on: TaskRef,
         by: Principal,
-        /// The number of the claim.
         attempt: u32,
     },
-    /// The work is there, and somebody else has to accept it.
+    /// The work is done, and has to be accepted.
     Reported {
         #[serde(flatten)]
         on: TaskRef,
         by: Principal,
-        /// The number of the claim.
         attempt: u32,
         evidence: Box<str>,
-        /// Who has to be told.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tell: Option<AgentId>,
     },
@@ -90,22 +105,21 @@ pub enum TaskEvent {
         #[serde(flatten)]
         on: TaskRef,
         by: Principal,
-        /// The number of the claim.
         attempt: u32,
         evidence: Box<str>,
     },
-    /// The work was not accepted.
+    /// The work was rejected.
     SentBack {
         #[serde(flatten)]
         on: TaskRef,
-        /// Who goes on with it, if somebody does.
+        /// Who goes on with it, if anybody.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         owner: Option<Principal>,
         /// The number of the next claim.
         attempt: u32,
         reason: Box<str>,
     },
-    /// A task is nobody's again.
+    /// A task has no owner again.
     Returned {
         #[serde(flatten)]
         on: TaskRef,
@@ -114,19 +128,15 @@ pub enum TaskEvent {
         attempt: u32,
         cause: ReturnCause,
     },
-    /// A task was tried in vain.
     Failed {
         #[serde(flatten)]
         on: TaskRef,
         by: Principal,
-        /// The number of the claim.
         attempt: u32,
         reason: Box<str>,
-        /// Who has to be told.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tell: Option<AgentId>,
     },
-    /// Nobody is to work on it for now.
     Paused {
         #[serde(flatten)]
         on: TaskRef,
@@ -135,20 +145,20 @@ pub enum TaskEvent {
         #[serde(flatten)]
         on: TaskRef,
     },
-    /// What failed is tried again.
+    /// A failed task is tried again.
     Retried {
         #[serde(flatten)]
         on: TaskRef,
         /// The number of the next claim.
         attempt: u32,
     },
-    /// An ended one was taken back. What was begun because of its end goes on.
+    /// An ended task is open again. What was begun because of its end goes on.
     Reopened {
         #[serde(flatten)]
         on: TaskRef,
         /// The number of the next claim.
         attempt: u32,
-        /// What depends on it and was begun already.
+        /// Tasks that depend on it and were begun.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         begun: Vec<Box<str>>,
     },
@@ -168,7 +178,6 @@ pub enum TaskEvent {
         on: TaskRef,
         other: Box<str>,
         likeness: Similarity,
-        /// Who has to be told.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tell: Option<AgentId>,
     },
@@ -178,17 +187,17 @@ pub enum TaskEvent {
         project: ProjectId,
         wait: Millis,
     },
-    /// An agent waits for work no more.
+    /// An agent stopped waiting for work.
     GaveUp {
         agent: AgentId,
-        /// The cycle it was part of, if the wait was ended for it.
+        /// The cycle that its wait was part of, if that ended it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         deadlock: Option<Box<str>>,
     },
 }
 
 impl TaskEvent {
-    /// The task that it is about, if it is about one.
+    /// The task that it is about, if any.
     pub fn on(&self) -> Option<&TaskRef> {
         match self {
             TaskEvent::Declared { .. } | TaskEvent::Sought { .. } | TaskEvent::GaveUp { .. } => None,

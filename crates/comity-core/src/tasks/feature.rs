@@ -1,4 +1,4 @@
-//! Tasks as a feature: the names of what happens to them, whom it concerns, and what is said of it.
+//! Tasks as a feature: names, whom events concern, sentences.
 
 use super::{ReturnCause, TaskAct, TaskAsk, TaskEvent, TaskRef};
 use crate::concerns::agents;
@@ -16,7 +16,7 @@ use crate::world::World;
 pub(crate) const ASSIGNMENT: FollowUp =
     FollowUp { follows: |event| matches!(event, Event::Task(_)), next: super::assign::next_assignment };
 
-/// Waits for work end that only agents who are themselves stuck could finish; those who waited are told.
+/// Ends waits for work that only agents who are themselves stuck could finish; those who waited are told.
 pub(crate) const STUCK: FollowUp =
     FollowUp { follows: |event| event.feature().may_close_cycle(), next: super::assign::next_stuck };
 

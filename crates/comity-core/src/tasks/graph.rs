@@ -1,4 +1,4 @@
-//! The graph of tasks: what is ready, what is blocked, and the cycles that must not be.
+//! The graph of tasks: what is ready, what is blocked, and which cycles are forbidden.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,12 @@ pub enum Readiness {
     /// Something has to be done first.
     #[default]
     Pending,
-    /// All that comes first is done or skipped.
+    /// Everything that comes first is done or skipped.
     Ready,
-    /// Something that comes first failed or was cancelled, perhaps by way of others that wait for it.
+    /// Something that comes first failed or was cancelled, perhaps indirectly.
     Blocked,
 }
 
-/// What a task means to those that depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Signal {
     Satisfied,
@@ -24,7 +23,7 @@ pub(super) enum Signal {
     Hopeless,
 }
 
-/// What a task means to those that depend on it. One that is blocked passes that on, unless somebody is at work on it.
+/// What a task means to those that depend on it. A blocked task passes that on, unless somebody is working on it.
 pub(super) fn signal(task: &Task) -> Signal {
     match &task.state {
         TaskState::Done { .. } | TaskState::Skipped { .. } => Signal::Satisfied,
@@ -39,7 +38,7 @@ pub(super) fn signal(task: &Task) -> Signal {
     }
 }
 
-/// The standing that follows from what comes first. One that is no longer remembered ended long ago.
+/// The readiness that follows from what comes first. Tasks that are no longer remembered ended long ago.
 pub(super) fn standing(before: impl Iterator<Item = Signal>) -> Readiness {
     let mut standing = Readiness::Ready;
     for signal in before {
@@ -52,7 +51,7 @@ pub(super) fn standing(before: impl Iterator<Item = Signal>) -> Readiness {
     standing
 }
 
-/// The standing of every task, found the slow and obvious way: what is blocked is looked for until nothing is added.
+/// Every task's readiness, found the slow and obvious way: looks for blocked tasks until none is added.
 pub fn naive_standings(tasks: &BTreeMap<u64, Task>) -> BTreeMap<u64, Readiness> {
     let mut blocked: BTreeSet<u64> = BTreeSet::new();
     loop {
@@ -89,11 +88,11 @@ pub fn naive_standings(tasks: &BTreeMap<u64, Task>) -> BTreeMap<u64, Readiness> 
     tasks.iter().map(|(number, task)| (*number, standing(task))).collect()
 }
 
-/// The first cycle among edges `from -> what it depends on`, its first name repeated at its end.
+/// The first cycle among edges `from -> what it depends on`, with its first name repeated at the end.
 pub(super) fn cycle<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Option<Vec<&'a str>> {
     let mut finished: BTreeSet<&str> = BTreeSet::new();
     for start in edges.keys() {
-        // The way from the start to where the walk is, and at each step what is still to be tried.
+        // The path from the start to the current node, with what is still to be tried at each step.
         let mut way: Vec<(&str, Vec<&str>)> = vec![(start, next(edges, start))];
         let mut on_way = BTreeSet::from([*start]);
         if finished.contains(start) {
@@ -123,7 +122,7 @@ fn next<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> Vec<&'a
     edges.get(from).into_iter().flatten().rev().copied().collect()
 }
 
-/// The way from one task to another along what each depends on, both included.
+/// The dependency path from one task to another, both included.
 pub(super) fn way<'a>(find: &impl Fn(u64) -> Option<&'a Task>, from: u64, to: u64) -> Option<Vec<u64>> {
     let mut came_from = BTreeMap::from([(from, from)]);
     let mut open = vec![from];

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Task, TaskState, graph};
 use crate::world::World;
 
-/// Names the first thing about tasks that must not be, if there is one.
+/// The first violated invariant of tasks, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
     let tasks = world.tasks.all();
     if tasks.is_empty() {
@@ -26,7 +26,7 @@ pub fn check(world: &World) -> Result<(), String> {
 }
 
 fn no_cycle(tasks: &BTreeMap<u64, Task>) -> Result<(), String> {
-    // Takes away what depends on nothing that is left, until nothing is left.
+    // Removes what depends on nothing that is left, until nothing is left.
     let mut left: BTreeSet<u64> = tasks.keys().copied().collect();
     while !left.is_empty() {
         let is_first = |number: &u64| !tasks[number].depends_on.iter().any(|before| left.contains(before));

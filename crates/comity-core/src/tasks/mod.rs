@@ -1,7 +1,7 @@
 //! Tasks: what there is to do, in which order, and whose it is.
 //!
-//! Whether a task is pending, ready or blocked is a function of the graph ([`graph`]); everything else is a state that
-//! an event put it in. A task is done only by somebody who says so, with evidence.
+//! Whether a task is pending, ready or blocked is a function of the graph ([`graph`]); everything else is a state
+//! that an event put it in. A task is done only when somebody says so, with evidence.
 
 mod acts;
 mod ask;
@@ -30,8 +30,9 @@ use crate::time::Timestamp;
 
 use acts::decide;
 pub use ask::{BriefChange, TaskAct, TaskAsk, TaskDraft, TaskRef};
-pub use assign::{Opening, openings, ready_for};
-pub(crate) use assign::{given_to, in_the_way, must_be_open, need, seekers, waiting_for, without_anybody};
+pub(crate) use assign::ready_for;
+pub use assign::{Opening, openings};
+pub(crate) use assign::{WAIT_RULES, given_to, in_the_way, must_be_open, without_anybody};
 pub(crate) use claim::{ended_events, unstarted_events};
 pub use event::{NewTask, ReturnCause, TaskEvent};
 pub(crate) use feature::{ASSIGNMENT, STUCK};
@@ -45,24 +46,23 @@ pub(crate) use table::TaskFacts;
 use table::apply;
 pub use table::{IdleAgent, TaskTable};
 
-/// What a task is about, as it was declared.
+/// What a task is about, as declared.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Brief {
-    /// What is to be done, in a few words.
+    /// In a few words.
     pub title: Box<str>,
-    /// What is to be done, in full.
+    /// In full.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub description: Box<str>,
-    /// Who can do it; a developer, if nothing is said.
+    /// Who can do it; a developer if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Box<str>>,
-    /// The team that it is for; anybody, if nothing is said.
+    /// The team that it is for; anybody if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Box<str>>,
-    /// Which of several goes first.
     pub priority: Priority,
-    /// What it is going to change: locked while it runs.
+    /// What it will change: locked while it runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PathPattern>,
     /// Whether somebody else has to accept the work.
@@ -78,38 +78,38 @@ pub enum Priority {
     High,
     #[default]
     Normal,
-    /// When nothing else is to be done.
+    /// When there is nothing else to do.
     Low,
 }
 
-/// Something to do: what comes before it, who has it, and what came of it.
+/// Something to do: its dependencies, its owner, and its result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// A number that grows; an older task has a smaller one.
+    /// An older task has a smaller one.
     pub number: u64,
     pub project: ProjectId,
-    /// Its name, unique in the project.
+    /// Unique in the project.
     pub id: Box<str>,
     pub brief: Brief,
-    /// The numbers of the tasks that come first. One that is no longer remembered ended long ago.
+    /// The tasks that come first, by number. Those that are no longer remembered ended long ago.
     pub depends_on: BTreeSet<u64>,
     pub creator: Principal,
     pub since: Timestamp,
-    /// The number of the present or next claim; an act of an earlier one is refused.
+    /// The number of the current or next claim; acts with an earlier one are refused.
     pub attempt: u32,
     /// How many claimants were lost since it was declared, retried or reopened.
     pub lost: u32,
-    /// The newest of the attempts that came to nothing, the oldest first.
+    /// The newest failed attempts, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub past: Vec<PastAttempt>,
     pub state: TaskState,
-    /// What the graph says of it, kept up to date.
+    /// What the graph says, kept up to date.
     #[serde(skip)]
     pub(crate) standing: Readiness,
 }
 
-/// Where a task is.
+/// Where a task is in its life cycle.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskState {
@@ -122,26 +122,25 @@ pub enum TaskState {
         by: Principal,
         since: Timestamp,
     },
-    /// The work is there, and somebody else has to accept it.
+    /// The work is done, and somebody else has to accept it.
     InReview {
         by: Principal,
         evidence: Box<str>,
         since: Timestamp,
     },
-    /// It is not to be worked on for now.
     Paused {
         /// Who goes on with it later.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         owner: Option<Principal>,
         since: Timestamp,
     },
-    /// It was done. Final, unless it is reopened.
+    /// Final, unless it is reopened.
     Done {
         by: Principal,
         evidence: Box<str>,
         at: Timestamp,
     },
-    /// It was tried in vain; it can be retried.
+    /// It can be retried.
     Failed {
         reason: Box<str>,
         at: Timestamp,
@@ -158,18 +157,18 @@ pub enum TaskState {
     },
 }
 
-/// Somebody is going to work on a task.
+/// Somebody has claimed a task.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub by: Principal,
     pub since: Timestamp,
-    /// When it goes to somebody else, if it was given by code and is not started.
+    /// When it goes to somebody else, if it was assigned automatically and is not started.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_by: Option<Timestamp>,
 }
 
-/// Where a task is, in a word.
+/// A task's state, in a word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TaskStatus {
     /// Something has to be done first.
@@ -180,10 +179,8 @@ pub enum TaskStatus {
     Running,
     /// Somebody has to accept the work.
     InReview,
-    /// It is not to be worked on for now.
     Paused,
     Done,
-    /// It was tried in vain.
     Failed,
     /// It need not be done.
     Skipped,
@@ -192,7 +189,7 @@ pub enum TaskStatus {
 }
 
 impl TaskStatus {
-    /// All, in the order of a board.
+    /// In the order of a board.
     pub const ALL: [TaskStatus; 10] = [
         TaskStatus::Pending,
         TaskStatus::Ready,
@@ -234,17 +231,16 @@ impl Priority {
 }
 
 impl TaskState {
-    /// Whether nothing follows, unless it is reopened.
+    /// Whether it is final, unless reopened.
     pub fn is_terminal(&self) -> bool {
         matches!(self, TaskState::Done { .. } | TaskState::Skipped { .. } | TaskState::Cancelled { .. })
     }
 
-    /// Who is going to work on it.
     pub fn claim(&self) -> Option<Claim> {
         if let TaskState::Open { claim } = self { *claim } else { None }
     }
 
-    /// Who has it: who is going to work on it, does so, or goes on with it later.
+    /// Who has it: claimed it, works on it, or goes on with it later.
     pub fn owner(&self) -> Option<Principal> {
         match self {
             TaskState::Open { claim } => claim.map(|claim| claim.by),
@@ -258,7 +254,7 @@ impl TaskState {
         }
     }
 
-    /// Whose work it is or was, as people read it.
+    /// Whose work it is or was, as shown.
     pub fn worker(&self) -> Option<Principal> {
         match self {
             TaskState::InReview { by, .. } | TaskState::Done { by, .. } => Some(*by),
@@ -273,7 +269,6 @@ impl TaskState {
 }
 
 impl Task {
-    /// Where it is, in a word.
     pub fn status(&self) -> TaskStatus {
         match &self.state {
             TaskState::Open { .. } => match self.standing {
@@ -291,7 +286,6 @@ impl Task {
         }
     }
 
-    /// Its name in asks and events.
     pub fn name(&self) -> TaskRef {
         TaskRef { project: self.project, task: self.id.clone() }
     }
@@ -301,12 +295,11 @@ impl Task {
         self.brief.role.as_deref().unwrap_or(DEFAULT_ROLE)
     }
 
-    /// Whether somebody has it who is at work on it, or is about to be.
+    /// Whether its owner works on it, or is about to.
     pub fn is_taken(&self) -> bool {
         self.state.claim().is_some() || matches!(self.state, TaskState::Running { .. })
     }
 
-    /// Whether both want to change the same file.
     pub(crate) fn shares_files_with(&self, other: &Task) -> bool {
         self.project == other.project
             && self

@@ -1,4 +1,4 @@
-//! What agents are told about tasks, once.
+//! Notices to agents about tasks.
 
 use std::fmt;
 
@@ -16,22 +16,46 @@ use crate::world::World;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskTold {
-    /// It was given to this agent.
-    Assigned { task: String, title: String, by: String },
+    Assigned {
+        task: String,
+        title: String,
+        by: String,
+    },
     /// It was taken from this agent, or stopped.
-    Stopped { task: String, how: String, by: String },
-    /// This agent's work was not accepted.
-    SentBack { task: String, by: String, reason: String },
+    Stopped {
+        task: String,
+        how: String,
+        by: String,
+    },
+    /// This agent's work was rejected.
+    SentBack {
+        task: String,
+        by: String,
+        reason: String,
+    },
     /// This agent's work was accepted.
-    Accepted { task: String, by: String },
-    /// Somebody's work has to be looked at.
-    ToReview { task: String, by: String },
-    /// It was tried in vain.
-    Failed { task: String, reason: String },
+    Accepted {
+        task: String,
+        by: String,
+    },
+    /// Somebody's work has to be reviewed.
+    ToReview {
+        task: String,
+        by: String,
+    },
+    Failed {
+        task: String,
+        reason: String,
+    },
     /// This agent stopped waiting for work: whoever could finish some waits for this agent.
-    NoWork { deadlock: String },
-    /// Two tasks look like the same work.
-    LooksLike { task: String, other: String, likeness: Similarity },
+    NoWork {
+        deadlock: String,
+    },
+    LooksLike {
+        task: String,
+        other: String,
+        likeness: Similarity,
+    },
 }
 
 impl fmt::Display for TaskTold {
@@ -65,7 +89,7 @@ impl fmt::Display for TaskTold {
     }
 }
 
-/// Tells whoever an event concerns without their doing. The world is as it was before.
+/// Tells those whom an event concerns without their doing. The world is as it was before.
 pub(super) fn tell(world: &mut World, record: &Record, event: &TaskEvent) {
     for (who, what) in told(world, record, event) {
         if who != record.by {
@@ -94,7 +118,7 @@ fn told(world: &World, record: &Record, event: &TaskEvent) -> Vec<(Principal, Ta
             let by = world.name_of(*by);
             to(tell.map(Principal::Agent), TaskTold::ToReview { task: id.clone(), by })
         }
-        // Work that is in review has a worker and no owner.
+        // Work in review has a worker and no owner.
         TaskEvent::Completed { .. } if owner.is_none() => {
             to(worker, TaskTold::Accepted { task: id.clone(), by })
         }

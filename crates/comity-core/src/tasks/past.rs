@@ -1,4 +1,4 @@
-//! What became of earlier attempts at a task, for whoever tries next.
+//! Earlier attempts at a task, for whoever tries next.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,23 +8,22 @@ use crate::ids::Principal;
 use crate::limits::{PAST_ATTEMPTS_MAX, PAST_REASON_BYTES_MAX};
 use crate::time::Timestamp;
 
-/// An attempt that came to nothing.
+/// A failed attempt.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PastAttempt {
     /// The number of the claim.
     pub attempt: u32,
     pub by: Principal,
-    /// When it ended.
     pub at: Timestamp,
     pub end: AttemptEnd,
 }
 
-/// How an attempt came to nothing.
+/// How an attempt failed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AttemptEnd {
-    /// The work was not accepted.
+    /// The work was rejected.
     SentBack {
         by: Principal,
         reason: Box<str>,
@@ -33,16 +32,15 @@ pub enum AttemptEnd {
     Failed {
         reason: Box<str>,
     },
-    /// Whoever tried ended.
+    /// Its agent ended.
     Died,
     GivenBack,
-    /// Whoever was given it did not start in time.
     NotStarted,
-    /// It was given to somebody else.
+    /// It was assigned to somebody else.
     TakenAway {
         by: Principal,
     },
-    /// What had been done was not good enough after all.
+    /// The finished work was not good enough after all.
     Reopened {
         by: Principal,
     },
@@ -53,20 +51,20 @@ pub(super) fn is_undecided(state: &TaskState, past: &[PastAttempt]) -> bool {
     matches!(state, TaskState::InReview { .. } | TaskState::Failed { .. }) || left(state, past).is_some()
 }
 
-/// The last attempt, if whoever made it ended over it and nobody has the task since.
+/// The last attempt, if its agent ended over it and nobody has the task since.
 fn left<'p>(state: &TaskState, past: &'p [PastAttempt]) -> Option<&'p PastAttempt> {
     let is_nobodys = matches!(state, TaskState::Open { claim: None });
     past.last().filter(|last| is_nobodys && last.end == AttemptEnd::Died)
 }
 
 impl Task {
-    /// The last attempt, if whoever made it ended over it and nobody has the task since.
+    /// The same for this task.
     pub fn left(&self) -> Option<&PastAttempt> {
         left(&self.state, &self.past)
     }
 }
 
-/// Remembers the attempt that an event ends, if that attempt came to nothing. The task is as it was before.
+/// Remembers the attempt that an event ends, if it failed. The task is as it was before.
 pub(super) fn remember(task: &mut Task, record: &Record, at: Timestamp, event: &TaskEvent) {
     let Some(by) = task.state.worker() else { return };
     let end = match event {

@@ -1,4 +1,4 @@
-//! Why a task can't be had, or made.
+//! Refusals about tasks.
 
 use std::fmt;
 
@@ -12,20 +12,17 @@ use crate::refusal::{FeatureRefusal, RefusalKind};
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum TaskRefusal {
-    /// An act on a task by somebody whose claim is not the current one.
     StaleAttempt {
         #[serde(skip)]
         task: String,
         /// Who has it now, if anybody.
         #[serde(skip)]
         owner: Option<String>,
-        /// The number of the current or next claim.
+        /// The current or next claim.
         #[serde(skip)]
         attempt: u32,
     },
-    /// Tasks would wait for each other in a circle.
     Cycle {
-        /// The names around it, the first one repeated at its end.
         #[serde(skip)]
         path: Vec<String>,
     },

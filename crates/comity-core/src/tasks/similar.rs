@@ -1,4 +1,4 @@
-//! Similar work is noticed before it is done twice: by the words of two tasks, or by their files.
+//! Notices similar work before it is done twice: by the words of two tasks, or by their files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,19 +18,19 @@ use crate::world::World;
 pub enum Similarity {
     /// They would change the same files.
     Files,
-    /// So many of a hundred words of the shorter one are in the other.
+    /// The percentage of the shorter one's words that the other has, too.
     Words(u8),
 }
 
-/// Words have at least so many letters to count.
+/// Shorter words do not count.
 const WORD_CHARS_MIN: usize = 3;
 /// Bytes of a description that are compared.
 const COMPARED_BYTES_MAX: usize = 1_024;
-/// Two tasks of fewer words than this say too little to be compared by them.
+/// Tasks with fewer words than this say too little to be compared.
 const WORDS_MIN: usize = 3;
-/// More than so many of a hundred words in common is alike.
+/// More common words than this are alike.
 const COMMON_PERCENT: usize = 50;
-/// Words that say nothing about what is to be done.
+/// Words that say nothing about the work.
 const STOP_WORDS: [&str; 40] = [
     "about", "add", "all", "and", "any", "are", "because", "been", "but", "can", "does", "for", "from",
     "has", "have", "into", "its", "make", "more", "must", "not", "now", "one", "only", "our", "should",
@@ -38,8 +38,8 @@ const STOP_WORDS: [&str; 40] = [
     "you",
 ];
 
-/// How alike two tasks are: the words that both have, of the words of the one that has fewer. A short task that is
-/// contained in a long one is found that way, as one that merely shares a few words with it is not.
+/// How alike two tasks are: common words, as a share of the words of the shorter one. That finds a short task
+/// contained in a long one, but not one that merely shares a few words with it.
 pub fn likeness(a: &Brief, b: &Brief) -> Option<Similarity> {
     compare(a, &words(a), b, &words(b))
 }
@@ -69,7 +69,7 @@ fn words(brief: &Brief) -> BTreeSet<String> {
     words.filter(counts).map(str::to_owned).collect()
 }
 
-/// The advisories about new tasks: each is compared with the newest that are open, and with one another.
+/// Warnings about new tasks: each is compared with the newest open ones, and with one another.
 pub(super) fn among_new(world: &World, who: Principal, new: &[Task]) -> Vec<Event> {
     let open = world.tasks.all().values().rev().filter(|task| !task.state.is_terminal());
     let mut known: Vec<(&Task, BTreeSet<String>)> =
@@ -91,7 +91,7 @@ pub(super) fn among_new(world: &World, who: Principal, new: &[Task]) -> Vec<Even
     events
 }
 
-/// The advisories about a task that somebody takes: it is compared with what others have already.
+/// Warnings about a task that somebody takes: it is compared with what others have.
 pub(super) fn among_taken(world: &World, who: Principal, task: &Task) -> Vec<Event> {
     let mine = words(&task.brief);
     let find = |number| world.tasks.by_number(number);
@@ -105,7 +105,7 @@ pub(super) fn among_taken(world: &World, who: Principal, task: &Task) -> Vec<Eve
     alike.take(SIMILAR_SHOWN_MAX).collect()
 }
 
-/// What comes before or after a task is no second time the same work.
+/// Tasks that come one after the other are not the same work.
 fn are_ordered<'a>(find: &impl Fn(u64) -> Option<&'a Task>, a: &Task, b: &Task) -> bool {
     graph::way(find, a.number, b.number).is_some() || graph::way(find, b.number, a.number).is_some()
 }

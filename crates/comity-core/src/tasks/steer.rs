@@ -1,4 +1,4 @@
-//! What people, leaders and reviewers do with the tasks of others.
+//! What people, leaders and reviewers do with others' tasks.
 
 use super::claim::{not_to_be_had, unlock_events};
 use super::declare::check_text;
@@ -12,7 +12,6 @@ use crate::refusal::Refusal;
 use crate::roles::{Right, may};
 use crate::world::World;
 
-/// Pauses, resumes, retries, reopens, skips or cancels a task.
 pub(super) fn steer(
     world: &World,
     who: Principal,
@@ -55,7 +54,7 @@ pub(super) fn steer(
     Ok(unlock_events(world, who, task).into_iter().chain([Event::Task(event)]).collect())
 }
 
-/// What depends on the task and was begun because it had ended. It goes on; whoever reopens has to know.
+/// Tasks that depend on this one and were begun because it had ended. They go on; whoever reopens it has to know.
 fn begun(world: &World, task: &Task) -> Vec<Box<str>> {
     let has_begun = |after: &&Task| {
         matches!(after.state, TaskState::Running { .. } | TaskState::InReview { .. } | TaskState::Done { .. })
@@ -63,7 +62,7 @@ fn begun(world: &World, task: &Task) -> Vec<Box<str>> {
     world.tasks.after(task).filter(has_begun).map(|after| after.id.clone()).collect()
 }
 
-/// Gives a task to somebody, from whoever has it.
+/// Assigns a task, taking it from whoever has it.
 pub(super) fn assign(
     world: &World,
     who: Principal,
@@ -92,7 +91,7 @@ pub(super) fn assign(
     Ok(events)
 }
 
-/// Accepts the work of somebody else, or sends it back. No agent reviews its own; nobody is above the human.
+/// Accepts somebody else's work, or sends it back. No agent reviews its own; nobody is above the human.
 pub(super) fn review(
     world: &World,
     who: Principal,
@@ -124,7 +123,7 @@ pub(super) fn review(
     Ok(vec![Event::Task(TaskEvent::SentBack { on, owner, attempt, reason })])
 }
 
-/// Whether `who` may decide about the task: who declared it, the human, and whose role has the right.
+/// Whether `who` may decide about the task: whoever declared it, the human, and roles with the right.
 pub(super) fn may_steer(world: &World, who: Principal, task: &Task) -> Result<(), Refusal> {
     if task.creator == who {
         return Ok(());

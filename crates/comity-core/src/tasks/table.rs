@@ -17,18 +17,18 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::world::World;
 
-/// All tasks: the open ones, and the newest of the ended.
+/// All open tasks, and the newest of the ended ones.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TaskTable {
     pub(super) by_number: BTreeMap<u64, Task>,
     by_name: BTreeMap<(ProjectId, Box<str>), u64>,
     after: BTreeMap<u64, BTreeSet<u64>>,
     owned: BTreeMap<Principal, BTreeSet<u64>>,
-    /// What nobody has and can be started, what goes first first.
+    /// Startable tasks that nobody has, in order.
     pub(super) ready: BTreeSet<(Priority, u64)>,
-    /// Those in review and those that failed.
+    /// Those in review, and those that failed.
     undecided: BTreeSet<u64>,
-    /// The ended ones, the oldest end first.
+    /// Oldest end first.
     ended: BTreeSet<(u64, u64)>,
     ended_at: BTreeMap<u64, u64>,
     pub(super) seekers: BTreeMap<AgentId, IdleAgent>,
@@ -42,12 +42,10 @@ pub struct TaskTable {
 pub struct IdleAgent {
     pub project: ProjectId,
     pub until: Timestamp,
-    /// Since when it waits.
     #[serde(default)]
     pub since: Timestamp,
 }
 
-/// The facts of [`TaskTable`], for snapshots.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TaskFacts {
@@ -69,7 +67,7 @@ impl TaskTable {
         self.by_number.get(&number)
     }
 
-    /// The task with this name, or why there is none.
+    /// The task, or the refusal that there is none.
     pub fn find(&self, on: &TaskRef) -> Result<&Task, Refusal> {
         self.get(on.project, &on.task).ok_or_else(|| Refusal::NotFound {
             problem: format!("there is no task {:?}", &*on.task),
@@ -77,12 +75,12 @@ impl TaskTable {
         })
     }
 
-    /// All, the oldest first.
+    /// Oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Task> {
         self.by_number.values()
     }
 
-    /// All of a project, the oldest first.
+    /// Oldest first.
     pub fn of(&self, project: ProjectId) -> impl Iterator<Item = &Task> {
         self.iter().filter(move |task| task.project == project)
     }
@@ -91,42 +89,40 @@ impl TaskTable {
         &self.by_number
     }
 
-    /// How many have not ended.
-    pub fn open_count(&self) -> usize {
+    pub(crate) fn open_count(&self) -> usize {
         self.by_number.len() - self.ended.len()
     }
 
-    /// What this one has: claimed, running or paused.
+    /// Its tasks: claimed, running or paused.
     pub fn owned_by(&self, who: Principal) -> impl Iterator<Item = &Task> {
         self.owned.get(&who).into_iter().flatten().filter_map(|number| self.by_number.get(number))
     }
 
-    /// What anybody has: claimed, running or paused.
+    /// Everybody's tasks: claimed, running or paused.
     pub(super) fn owned(&self) -> impl Iterator<Item = &Task> {
         self.owned.values().flatten().filter_map(|number| self.by_number.get(number))
     }
 
-    /// Those in review, that failed, or whose worker ended: somebody has to decide about them.
-    pub fn undecided(&self) -> impl Iterator<Item = &Task> {
+    /// Tasks that somebody has to decide about: in review, failed, or left by a worker that ended.
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = &Task> {
         self.undecided.iter().filter_map(|number| self.by_number.get(number))
     }
 
-    /// What depends on the task.
+    /// Tasks that depend on this one.
     pub fn after(&self, task: &Task) -> impl Iterator<Item = &Task> {
         self.after.get(&task.number).into_iter().flatten().filter_map(|number| self.by_number.get(number))
     }
 
-    /// What comes before the task and is still remembered.
+    /// Tasks that this one depends on, and that are still remembered.
     pub fn before<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a Task> {
         task.depends_on.iter().filter_map(|number| self.by_number.get(number))
     }
 
-    /// Since when the agent has been waiting for work, if it waits.
+    /// Since when the agent waits for work, if it does.
     pub fn sought_since(&self, agent: AgentId) -> Option<Timestamp> {
         self.seekers.get(&agent).map(|seeker| seeker.since)
     }
 
-    /// Since when the agent has had nothing to do.
     pub(super) fn free_since(&self, agent: AgentId) -> Option<Timestamp> {
         self.free_since.get(&agent).copied()
     }
@@ -141,7 +137,6 @@ impl TaskTable {
         }
     }
 
-    /// Forgets what an agent that ended waited for.
     pub(crate) fn forget_agent(&mut self, agent: AgentId) {
         self.seekers.remove(&agent);
         self.free_since.remove(&agent);
@@ -162,7 +157,7 @@ impl TaskTable {
         self.by_number.insert(task.number, task);
     }
 
-    /// Puts a task in another state; `seq` is the record that did it.
+    /// Changes a task's state; `seq` is the record that did it.
     fn set_state(&mut self, number: u64, state: TaskState, seq: u64) {
         let Some(task) = self.by_number.get_mut(&number) else { return };
         if let Some(owner) = task.state.owner()
@@ -195,10 +190,10 @@ impl TaskTable {
         }
     }
 
-    /// Finds the standing of these anew, and of all whose standing follows from it.
+    /// Recomputes the readiness of these and of all that depend on them.
     fn settle(&mut self, changed: impl IntoIterator<Item = u64>) {
         let mut open: VecDeque<u64> = changed.into_iter().collect();
-        // The first round goes on to what follows in any case: the state itself has changed.
+        // The first round continues in any case: the state itself has changed.
         let mut first: BTreeSet<u64> = open.iter().copied().collect();
         while let Some(number) = open.pop_front() {
             let Some(task) = self.by_number.get(&number) else { continue };
@@ -219,7 +214,7 @@ impl TaskTable {
         }
     }
 
-    /// Ended tasks beyond the bound leave the world, the oldest first, but not while something open depends on them.
+    /// Forgets ended tasks beyond the bound, oldest first, but none that an open task depends on.
     fn forget_the_oldest(&mut self) {
         while self.ended.len() > TASKS_ENDED_MAX {
             let is_needed = |number: &u64| {
@@ -249,7 +244,7 @@ impl TaskTable {
 }
 
 impl TaskFacts {
-    /// Makes the table again, indexes and standings included.
+    /// Restores the table, with indexes and readiness.
     pub(crate) fn restore(self, world: &mut World) {
         let mut tasks = TaskTable::default();
         let numbers: Vec<u64> = self.tasks.iter().map(|task| task.number).collect();
@@ -265,16 +260,15 @@ impl TaskFacts {
     }
 }
 
-/// Sets the moment at which a task that was given by code goes to somebody else.
+/// Sets the deadline for starting an automatically assigned task.
 fn watch(world: &mut World, number: u64) {
     let claim = world.tasks.by_number.get(&number).and_then(|task| task.state.claim());
     let deadline = claim.and_then(|claim| claim.start_by);
     world.deadlines.set(Due::Task(number), deadline);
 }
 
-/// Folds an event about tasks into the world.
 pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
-    // Who is told depends on how it was.
+    // Who is told depends on the state before.
     tell(world, record, event);
     if let TaskEvent::Declared { project, tasks } = event {
         return declared(world, record.by, *project, tasks);
@@ -349,7 +343,7 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
     let now_owner = state.owner();
     world.tasks.set_state(number, state, record.seq);
     for agent in owner.into_iter().chain(now_owner).filter_map(Principal::agent) {
-        // Whoever has got or lost something to do is free from this moment on, once it is.
+        // An agent whose tasks changed is free from now on, once it has none.
         world.tasks.free_since.insert(agent, now);
     }
     if let Some(agent) = now_owner.and_then(Principal::agent) {
@@ -359,21 +353,8 @@ pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
 }
 
 fn declared(world: &mut World, creator: Principal, project: ProjectId, new: &[NewTask]) {
-    for NewTask { number, id, brief, .. } in new {
-        world.tasks.insert(Task {
-            number: *number,
-            project,
-            id: id.clone(),
-            brief: brief.clone(),
-            depends_on: BTreeSet::new(),
-            creator,
-            since: world.now,
-            attempt: 1,
-            lost: 0,
-            past: Vec::new(),
-            state: TaskState::Open { claim: None },
-            standing: Readiness::default(),
-        });
+    for task in new {
+        world.tasks.insert(task.open(project, creator, world.now));
     }
     for task in new {
         link(&mut world.tasks, project, task.number, &task.depends_on);

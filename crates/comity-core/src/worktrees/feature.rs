@@ -1,4 +1,4 @@
-//! What can be asked about worktrees, and what can happen to them.
+//! Asks and events of worktrees.
 
 use std::fmt;
 
@@ -17,20 +17,20 @@ use crate::refusal::Refusal;
 use crate::sentence::Telling;
 use crate::world::World;
 
-/// What can be asked about worktrees.
+/// Asks about worktrees.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WorktreeAsk {
     /// Records a worktree that was made, or brought back.
     Add { project: ProjectId, tree: Box<WorktreeInfo> },
-    /// Lets a worktree go as soon as it is proven that no work is in it.
+    /// Lets a worktree go as soon as it is proven to hold no work.
     Release { project: ProjectId, slug: Box<str> },
-    /// Records that a worktree which was released stays.
+    /// Records that a released worktree stays.
     Keep { project: ProjectId, slug: Box<str>, why: Box<str> },
-    /// Records that a worktree went into the trash.
+    /// Records that a worktree was moved to the trash.
     Remove {
         project: ProjectId,
         slug: Box<str>,
-        /// The reference that keeps its commits.
+        /// The ref that keeps its commits.
         rescue: Box<str>,
     },
     /// Records that a merge was not made: both sides changed the same; or, without paths, that it can be made.
@@ -51,38 +51,32 @@ pub enum WorktreeEvent {
     /// A worktree was made, or brought back.
     #[serde(rename = "worktree_added")]
     Added { project: ProjectId, tree: WorktreeInfo },
-    /// A worktree may go as soon as it is proven that no work is in it.
     #[serde(rename = "worktree_released")]
     Released { project: ProjectId, slug: Box<str> },
-    /// A worktree that was released stays: there may be work in it.
+    /// A released worktree stays: there may be work in it.
     #[serde(rename = "worktree_kept")]
     Kept { project: ProjectId, slug: Box<str>, why: Box<str> },
-    /// A worktree was put into the trash; nothing of it is lost.
+    /// A worktree was moved to the trash; nothing in it is lost.
     #[serde(rename = "worktree_removed")]
     Removed {
         project: ProjectId,
         slug: Box<str>,
-        /// The reference that keeps its commits.
+        /// The ref that keeps its commits.
         rescue: Box<str>,
     },
-    /// A worktree is another's now: of an agent that was started again for the one that had it.
+    /// A worktree passed to the agent that replaces its owner.
     #[serde(rename = "worktree_passed_on")]
     PassedOn { project: ProjectId, slug: Box<str>, to: AgentId },
-    /// The branch of a worktree was merged.
     BranchMerged {
         project: ProjectId,
-        /// The branch with the work.
         source: Box<str>,
-        /// The branch that has it now.
         target: Box<str>,
-        /// The commit that the target is at now.
         commit: Box<str>,
-        /// How many files the work changed.
         files_total: usize,
-        /// The commit that the target was at before.
+        /// Where the target was before.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         was: Option<Box<str>>,
-        /// Whether it was found in its target later: who made it did not live to record it, or could not.
+        /// Whether it was found in its target later, because its maker could not record it.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         recovered: bool,
     },
@@ -101,7 +95,6 @@ pub enum WorktreeEvent {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum WorktreeTold {
-    /// It was released, and stays.
     #[serde(rename = "worktree_kept")]
     Kept { slug: String, why: String },
 }
@@ -148,7 +141,7 @@ impl FeatureAsk for WorktreeAsk {
 
 event_types!(WorktreeEvent {
     WorktreeEvent::Added { .. } => durable("worktree_added", "worktree:added"),
-    // Lost in a power cut, it is as if it had never been released: it stays.
+    // If a power cut loses this, the worktree stays as if it had never been released.
     WorktreeEvent::Released { .. } => live("worktree_released", "worktree:released"),
     WorktreeEvent::Kept { .. } => live("worktree_kept", "worktree:kept").housekeeping(),
     WorktreeEvent::Removed { .. } => durable("worktree_removed", "worktree:removed"),
@@ -190,7 +183,7 @@ impl FeatureEvent for WorktreeEvent {
 
     fn concerns(&self, before: Option<&World>) -> Vec<AgentId> {
         match self {
-            // Who acted is who it is about.
+            // It concerns only whoever acted.
             WorktreeEvent::Added { .. } => vec![],
             WorktreeEvent::Released { project, slug }
             | WorktreeEvent::Kept { project, slug, .. }

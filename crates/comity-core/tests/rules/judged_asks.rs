@@ -159,6 +159,7 @@ judged! {
         Ask::Run(RunAsk::Exited { .. }),
         Ask::Run(RunAsk::Interrupt { .. }),
         Ask::Run(RunAsk::KnowSession { .. }),
+        Ask::Run(RunAsk::FallBack { .. }),
         Ask::Pool(PoolAsk::Configure { .. }),
         Ask::Pool(PoolAsk::MarkOpened { .. }),
         Ask::Pool(PoolAsk::Note { .. }),

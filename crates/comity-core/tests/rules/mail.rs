@@ -1,6 +1,8 @@
 //! Mail: once per id of the sender, in order, offered until it is proven to have arrived, never more than a box holds.
 
-use comity_core::limits::{BOX_LETTERS_MAX, LETTER_BYTES_MAX, MAIL_LEASE, OFFERS_MAX};
+use comity_core::limits::{
+    BOX_KEPT_PART, BOX_LETTERS_FROM_ONE_MAX, BOX_LETTERS_MAX, LETTER_BYTES_MAX, MAIL_LEASE, OFFERS_MAX,
+};
 use comity_core::mail::{
     LetterDraft, LetterId, MailAsk, MailEvent, OfferFilter, Receipt, Recipient, has_something,
 };
@@ -207,17 +209,29 @@ fn groups_get_one_letter_each_and_the_sender_none() {
 
 #[test]
 fn a_full_box_and_a_large_letter_are_errors_to_the_sender() {
-    let mut stage = with(&["bob"]);
+    let mut stage = with(&["bob", "cat"]);
     assert!(!send(&mut stage, "ann", "bob", &"x".repeat(LETTER_BYTES_MAX + 1)));
     assert!(!send(&mut stage, "ann", "bob", "  \n"), "an empty one too");
     assert!(send(&mut stage, "ann", "bob", &"x".repeat(LETTER_BYTES_MAX)));
-    for _ in 1..BOX_LETTERS_MAX {
+    for _ in 1..BOX_LETTERS_FROM_ONE_MAX {
         stage.said.clear();
         assert!(send(&mut stage, "ann", "bob", "x"));
     }
     assert!(!send(&mut stage, "ann", "bob", "one more"));
     assert!(last(&stage).contains("limit_reached"), "{}", last(&stage));
     assert!(send(&mut stage, "ann", "human", "others are not concerned"));
+    // Others of the same rank share the rest, and leave some room for who is above.
+    let peers = BOX_LETTERS_MAX - BOX_LETTERS_MAX / BOX_KEPT_PART;
+    for _ in BOX_LETTERS_FROM_ONE_MAX..peers {
+        stage.said.clear();
+        assert!(send(&mut stage, "cat", "bob", "x"));
+    }
+    assert!(!send(&mut stage, "cat", "bob", "one more"));
+    for _ in peers..BOX_LETTERS_MAX {
+        stage.said.clear();
+        assert!(send(&mut stage, "human", "bob", "x"));
+    }
+    assert!(!send(&mut stage, "human", "bob", "one more"));
 }
 
 #[test]

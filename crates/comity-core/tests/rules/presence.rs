@@ -21,6 +21,7 @@ use comity_core::worktrees::{WorktreeAsk, WorktreeInfo};
 use comity_core::{Ask, CaseRule, ContentHash, Millis, PathPattern, Principal, Refusal, TokenHash, run};
 
 use crate::judged_asks::{ALL, AskRight, name_of};
+use crate::runs::spec;
 use crate::script::{Stage, project};
 
 /// Where features say what takes presence.
@@ -146,6 +147,9 @@ fn decisions(stage: &mut Stage) -> Vec<Ask> {
     asks.extend(slots.map(Ask::Pool));
     let run = RunId(1);
     let runs = [
+        RunAsk::Want { spec: Box::new(spec("ann")) },
+        RunAsk::WantTeam { leader: Box::new(spec("boss")), workers: vec![] },
+        RunAsk::Resume { run },
         RunAsk::End { run, force: false, again: false },
         RunAsk::Reach { run, how: Reached::Interrupted },
         RunAsk::Reach { run, how: Reached::Attached },

@@ -88,6 +88,7 @@ fn what_must_be_on_the_disk_before_it_is_answered() {
         plan_withdrawn
         run_end_wanted
         run_exited
+        run_fell_back
         run_interrupted
         run_noted
         run_over

@@ -1,4 +1,4 @@
-//! What came of a commit: what is in it, what is not and why, and what is left.
+//! The result of a commit: what is in it, what is not and why, and what is left.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::half_renames::HalfRename;
 /// Paths of one kind that an answer lists; the rest is only counted.
 pub const LISTED_MAX: usize = 200;
 
-/// What came of a request that was not refused.
+/// The result of a request that was not refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CommitOutcome {
     Committed(Box<Committed>),
@@ -23,34 +23,33 @@ pub enum CommitOutcome {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Committed {
     pub commit: String,
-    /// The commit that it follows; nothing for the first of a branch.
+    /// `None` for the first commit of a branch.
     pub parent: Option<String>,
-    /// The branch that it was put on, such as `refs/heads/trunk`; nothing if no branch was checked out.
+    /// The full name of its branch, such as `refs/heads/trunk`; `None` if no branch was checked out.
     pub branch: Option<String>,
-    /// What it changes, by path.
+    /// By path.
     pub changes: Vec<FileChange>,
-    /// Covered paths that others changed by commits of their own while this one was made.
+    /// Covered paths that others committed in the meantime.
     pub overtaken: FirstOf<PathBuf>,
-    /// Whether git, asked again, confirms all this.
+    /// Whether git confirms all this afterwards.
     pub verified: Confirmation,
-    /// Whether the index that the worktree's users share knows of it.
+    /// Whether the worktree's shared index knows of it.
     pub index: SharedIndex,
-    /// What is not in it.
     pub report: CommitReport,
 }
 
 /// What is not in a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommitReport {
-    /// Changed paths that were looked at and left out.
+    /// Changed paths that were left out.
     pub skipped: FirstOf<SkippedPath>,
     /// Expected paths that are not in the commit.
     pub missing: Vec<Missing>,
-    /// What in the worktree is not committed now, within the scope and outside of it.
+    /// What in the worktree is still uncommitted, within the scope and outside.
     pub dirty: Dirty,
     /// Renames of which only the old name is in the commit.
     pub half_renames: Vec<HalfRename>,
-    /// What git complained about while it looked, such as directories that it cannot read.
+    /// What git warned about, such as unreadable directories.
     pub warnings: Vec<String>,
 }
 
@@ -65,9 +64,8 @@ pub struct FirstOf<T> {
 /// A changed path that was left out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SkippedPath {
-    /// The path; that of a directory stands for all in it.
+    /// A directory stands for everything in it.
     pub path: PathBuf,
-    /// Why it was left out.
     pub reason: SkipReason,
 }
 
@@ -78,24 +76,19 @@ pub enum SkipReason {
     OutsideScope,
     /// Git ignores it, and does not track it.
     Ignored,
-    /// It is another repository.
     NestedRepository,
-    /// It is a submodule, or was one.
     Submodule,
-    /// It has a conflict that nobody resolved.
+    /// It has an unresolved conflict.
     Unmerged,
-    /// Somebody told git to overlook changes in it.
+    /// Git was told to overlook changes in it.
     Hidden,
-    /// Its contents would have to go through a filter, and filters are programs of the repository.
+    /// Its contents would go through a filter, and filters are programs of the repository.
     Filtered {
-        /// The name of the filter.
         filter: String,
     },
-    /// It is no file and no symlink.
+    /// It is neither a file nor a symlink.
     NotAFile,
-    /// It cannot be read.
     Unreadable {
-        /// Why not.
         problem: String,
     },
 }
@@ -103,57 +96,45 @@ pub enum SkipReason {
 /// An expected path that is not in the commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missing {
-    /// The path, as it was given.
+    /// As it was given.
     pub path: PathBuf,
-    /// Why it is not.
     pub reason: MissingReason,
 }
 
 /// Why an expected path is not in the commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MissingReason {
-    /// It is the same as in the commit before.
+    /// It is the same as in the previous commit.
     Unchanged,
     /// There is no such file, and there was none.
     NotThere,
     Skipped(SkipReason),
 }
 
-/// What in a worktree is not committed.
+/// The uncommitted part of a worktree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dirty {
     Known(FirstOf<PathBuf>),
-    /// It could not be found out.
-    Unknown {
-        /// Why not.
-        problem: String,
-    },
+    Unknown { problem: String },
 }
 
-/// Whether git confirms what was committed.
+/// Whether git confirms the commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Confirmation {
     Yes,
-    /// It says something else, or nothing.
-    No {
-        problem: String,
-    },
+    No { problem: String },
 }
 
-/// Whether the index that the worktree's users share knows of the commit.
+/// Whether the worktree's shared index knows of the commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SharedIndex {
-    /// It does: a plain `git commit` takes nothing back.
+    /// It does: a plain `git commit` reverts nothing.
     Refreshed,
-    /// It does not: until the next commit here, or [`super::heal()`], a plain `git commit` would take this one back.
-    Stale {
-        /// Why not.
-        problem: String,
-    },
+    /// It does not: until the next commit here, or [`super::heal()`], a plain `git commit` would revert this one.
+    Stale { problem: String },
 }
 
 impl<T> FirstOf<T> {
-    /// Lists the first of `all` and counts the rest.
     pub(super) fn of(all: impl IntoIterator<Item = T>) -> FirstOf<T> {
         let mut all = all.into_iter();
         let first: Vec<T> = all.by_ref().take(LISTED_MAX).collect();

@@ -1,4 +1,4 @@
-//! Builds and publishes a commit, again and again while others move the branch.
+//! Builds and publishes a commit, over and over while others move the branch.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -11,6 +11,7 @@ use super::change::{FileChange, changes_between};
 use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
 use super::look::{CommitCandidates, look};
+use super::merged::MergedByGit;
 use super::not_committed::NotCommitted;
 use super::publish::{Publication, Published};
 use super::request::CommitRequest;
@@ -20,12 +21,12 @@ use crate::fair_lock::FairLock;
 use crate::git::{Git, UnknownState};
 use crate::unfinished::Unfinished;
 
-/// How often a commit is built anew because somebody else was quicker.
+/// How often a commit is rebuilt because somebody else was faster.
 const ATTEMPTS_MAX: usize = 12;
-/// After so many attempts the index stays locked while the commit is built, so that nobody can be quicker.
+/// After this many attempts the index stays locked while the commit is built, so that nobody can be faster.
 const POLITE_ATTEMPTS: usize = 2;
 
-/// A commit that somebody has the turn for.
+/// A commit whose turn it is.
 pub(super) struct Committing<'a> {
     pub(super) git: &'a Git<'a>,
     pub(super) commit_dir: &'a CommitDir,
@@ -35,16 +36,18 @@ pub(super) struct Committing<'a> {
     pub(super) deadline: Instant,
 }
 
-/// A commit that is about to be put on its branch.
+/// A commit about to be put on its branch.
 #[derive(Clone, Copy, Debug)]
 pub struct NextCommit<'a> {
     pub commit: &'a str,
-    /// The commit that it follows; nothing for the first of a branch.
+    /// `None` for the first commit of a branch.
     pub parent: Option<&'a str>,
-    /// The full name of the branch; nothing if none is checked out.
+    /// Its full name; `None` if no branch is checked out.
     pub branch: Option<&'a str>,
-    /// What it changes, by path.
+    /// By path.
     pub changes: &'a [FileChange],
+    /// What git has merged into it besides, and from where, if it finishes a merge.
+    pub merged: Option<MergedByGit<'a>>,
 }
 
 /// A commit that is on its branch.
@@ -52,13 +55,13 @@ pub(super) struct PublishedCommit {
     pub(super) commit: String,
     pub(super) branch: Option<String>,
     pub(super) changes: Vec<FileChange>,
-    /// Covered paths that others committed meanwhile.
+    /// Covered paths that others committed in the meantime.
     pub(super) overtaken: Result<Vec<PathBuf>, UnknownState>,
     pub(super) index: SharedIndex,
 }
 
 impl Committing<'_> {
-    /// Makes the commit on whatever is checked out then, if there is anything to commit.
+    /// Commits on whatever is checked out at the time, if there is anything to commit.
     pub(super) fn attempts(
         &self,
         before_publish: &mut dyn FnMut(&NextCommit<'_>) -> Result<(), Refusal>,
@@ -78,6 +81,7 @@ impl Committing<'_> {
                 parent: found.head.as_deref(),
                 branch: branch.as_deref(),
                 changes: &built.changes,
+                merged: None,
             };
             before_publish(&next).map_err(NotCommitted::Refused)?;
             let (commit, changes) = (built.commit.clone(), built.changes.clone());
@@ -119,7 +123,7 @@ impl Committing<'_> {
         }
     }
 
-    /// Covered paths that others committed between the first attempt and the last.
+    /// Covered paths that others committed between the first and the last attempt.
     fn overtaken(&self, first: Option<&str>, last: Option<&str>) -> Result<Vec<PathBuf>, UnknownState> {
         let Some(last) = last.filter(|last| Some(*last) != first) else { return Ok(Vec::new()) };
         let changes = changes_between(self.git, first, last)?;
@@ -132,7 +136,7 @@ impl Committing<'_> {
 pub(super) fn branch(git: &Git<'_>) -> Result<Option<String>, UnknownState> {
     let head = git.worktree().git_dir.join("HEAD");
     let text = pointer(&head).ok().flatten().unwrap_or_default();
-    // Where refs are kept in tables, the file is there for show.
+    // Where refs are stored in tables, the file is a dummy.
     let named = text.strip_prefix(b"ref: ").filter(|name| *name != b"refs/heads/.invalid");
     if let Some(name) = named.filter(|_| !head.is_symlink()) {
         return Ok(Some(String::from_utf8_lossy(name).into_owned()));

@@ -1,4 +1,4 @@
-//! The time between two commits, in which others of ours change a worktree with git commands that take the index.
+//! The time between two commits of ours, in which others of us run git commands that lock the index.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,20 +13,20 @@ use crate::fair_lock::FairLock;
 use crate::git::{Git, UnknownState};
 use crate::worktrees::WorktreeDirs;
 
-/// The turn among the commits of a repository, had by somebody who makes none.
+/// The repository's turn to commit, held without committing.
 pub(crate) struct BetweenCommits {
     turn: FairLock,
     deadline: Instant,
 }
 
 impl BetweenCommits {
-    /// Waits until all earlier commits are done.
+    /// Waits for all earlier commits.
     pub(crate) fn begin(common_dir: &Path, deadline: Instant) -> Result<BetweenCommits, UnknownState> {
         Ok(BetweenCommits { turn: turn_to_commit(common_dir, deadline).map_err(unknown)?, deadline })
     }
 
-    /// Git in a worktree, after what a killed commit has begun there is finished. If we are killed and it is not, the turn
-    /// lasts until it ends.
+    /// Git in a worktree, after finishing what a killed commit has left. If we are killed while it runs, the turn
+    /// lasts until it exits.
     pub(crate) fn git<'a>(&'a self, worktree: &'a WorktreeDirs) -> Result<Git<'a>, UnknownState> {
         let git = Git::on(worktree, self.deadline)?;
         let commit_dir = CommitDir::open(&worktree.git_dir).map_err(unknown)?;
@@ -34,8 +34,8 @@ impl BetweenCommits {
         Ok(git.holding(self.turn.file()))
     }
 
-    /// Runs git on these paths, each ended by NUL, while no other git has the index. If one takes it in between, it is asked
-    /// again, as long as nothing `is_begun`.
+    /// Runs git on these paths, each ended by NUL, while no other git has the index. If one locks it in between, this
+    /// is retried, unless something `is_begun`.
     pub(crate) fn change(
         &self,
         git: &Git<'_>,
@@ -67,7 +67,7 @@ impl BetweenCommits {
     }
 }
 
-/// Whether git gave up because another one has the index.
+/// Whether git gave up because another one has locked the index.
 fn is_about_index(complaint: &str) -> bool {
     complaint.contains("index.lock") || complaint.contains("could not write index")
 }

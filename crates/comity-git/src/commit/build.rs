@@ -1,4 +1,4 @@
-//! Builds a commit that is on no branch yet, and makes sure of what it changes.
+//! Builds a commit that is on no branch yet, and verifies what it changes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,16 +15,15 @@ use super::request::{Author, CommitRequest, Hooks};
 use super::side_by_side::both;
 use crate::git::{Git, UnknownState};
 
-/// A commit that is on no branch yet.
 pub(super) struct UnpublishedCommit {
     pub(super) commit: String,
-    /// What it changes: covered paths and nothing else.
+    /// Covered paths and nothing else.
     pub(super) changes: Vec<FileChange>,
-    /// The shared index with these changes and no others, if that is what the commit was made from.
+    /// The shared index with these changes and no others, if the commit was made from that.
     pub(super) next: Option<PrivateIndex>,
 }
 
-/// Builds the commit of what was found; nothing if that is the same as what is committed already.
+/// Builds the commit of what was found; `None` if that is already committed.
 pub(super) fn build(
     git: &Git<'_>,
     commit_dir: &CommitDir,
@@ -40,7 +39,7 @@ pub(super) fn build(
     {
         return Ok(tried);
     }
-    // Slower, and right whatever is in the shared index.
+    // Slower, but right whatever is in the shared index.
     let quick = git.with("index.skipHash", "true");
     let index = PrivateIndex::of_commit(&quick, commit_dir, found.head.as_deref())?;
     index.take(git, found.candidates.iter())?;
@@ -69,13 +68,13 @@ enum Tried {
 }
 
 impl CommitBuilder<'_> {
-    /// Builds from the shared index with our paths in it, which it will have to be afterwards anyway; what is foreign
-    /// in it is taken back in a copy. Nothing if that does not work out.
+    /// Builds from the shared index with our paths added, which it will need anyway; staged changes of others are
+    /// reverted in a copy. `None` if that does not work out.
     fn build_beside_staged(&self) -> Result<Option<Option<UnpublishedCommit>>, NotCommitted> {
         let ours = PrivateIndex::copy_of_shared(self.git, self.commit_dir, self.found.head.as_deref())?;
         ours.take(self.git, self.found.candidates.iter())?;
         let mut foreign = self.found.staged.clone();
-        // What is staged elsewhere is seen at the first time, so there is no third.
+        // What is staged elsewhere shows the first time, so there is no third.
         for _ in 0..2 {
             if self.clashes(&foreign) {
                 return Ok(None);
@@ -90,7 +89,7 @@ impl CommitBuilder<'_> {
             match tried {
                 Ok(Tried::Clean(None)) => return Ok(Some(None)),
                 Ok(Tried::Clean(Some(built))) => {
-                    // Of a path that is not in the commit after all, the shared index keeps what it has.
+                    // For a path that is not in the commit after all, the shared index keeps what it has.
                     let is_all = built.changes.len() == self.found.candidates.len();
                     let is_next = is_all && self.request.hooks == Hooks::Skip;
                     return Ok(Some(Some(UnpublishedCommit { next: is_next.then_some(ours), ..built })));
@@ -106,7 +105,7 @@ impl CommitBuilder<'_> {
         Ok(None)
     }
 
-    /// Whether one of our paths is above or below a foreign one: then only one of them can be in an index.
+    /// Whether one of our paths is above or below a foreign one: an index cannot contain both.
     fn clashes(&self, foreign: &BTreeMap<PathBuf, Option<FileVersion>>) -> bool {
         let ours = &self.found.candidates;
         ours.keys().any(|path| path.ancestors().any(|above| foreign.contains_key(above)))
@@ -118,7 +117,7 @@ impl CommitBuilder<'_> {
         let mut tree = index.tree(git)?;
         let mut message = Cow::Borrowed(self.request.message);
         if let Hooks::Run(confiner) = self.request.hooks {
-            // They see nothing but what is committed.
+            // Hooks see nothing but what is committed.
             let changes = self.changes(&tree)?;
             if changes.iter().any(|change| !self.is_ours(change)) {
                 return Ok(Tried::Foreign(self.foreign(changes)));
@@ -143,12 +142,11 @@ impl CommitBuilder<'_> {
         Ok(Tried::Clean(built))
     }
 
-    /// What a tree changes in the commit that is checked out.
+    /// What a tree changes in the current commit.
     fn changes(&self, tree: &str) -> Result<Vec<FileChange>, UnknownState> {
         changes_between(self.git, self.found.head.as_deref(), tree)
     }
 
-    /// Whether a change is one that we were asked for.
     fn is_ours(&self, change: &FileChange) -> bool {
         self.found.candidates.contains_key(&change.path)
             && self.request.scope.covers(&change.path)
@@ -166,7 +164,6 @@ impl CommitBuilder<'_> {
     }
 }
 
-/// Makes a commit of a tree.
 pub(super) fn commit_tree(
     git: &Git<'_>,
     author: Option<Author<'_>>,
@@ -189,7 +186,7 @@ pub(super) fn commit_tree(
     call.arg(tree).word()
 }
 
-/// Whether git's settings say who commits here.
+/// Whether git's settings name a committer.
 fn knows_committer(git: &Git<'_>) -> bool {
     let says = |part: &str| ["user", "committer"].iter().any(|who| git.has_setting(&format!("{who}.{part}")));
     says("name") && says("email")

@@ -1,22 +1,22 @@
-//! One changed path: what it was and what it becomes, as git keeps it.
+//! One changed path: what it was and what it becomes, as git stores it.
 
 use std::path::PathBuf;
 
 use crate::git::{Git, UnknownState};
 use crate::parse::{parts, to_path, unreadable};
 
-/// The hashes of a tree with nothing in it, which git knows without having it.
+/// The hashes of an empty tree, which git knows without storing it.
 const EMPTY_TREE_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const EMPTY_TREE_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
 /// A path that a commit changes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FileChange {
-    /// The path from the top of the worktree, as git spells it.
+    /// From the top of the worktree, as git spells it.
     pub path: PathBuf,
-    /// What the commit before has; nothing for a new path.
+    /// `None` for a new path.
     pub old: Option<FileVersion>,
-    /// What the commit has; nothing for a deleted path.
+    /// `None` for a deleted path.
     pub new: Option<FileVersion>,
 }
 
@@ -24,15 +24,14 @@ pub struct FileChange {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FileVersion {
     pub mode: FileMode,
-    /// The hash of its contents, in hexadecimal digits.
+    /// In hexadecimal.
     pub hash: String,
 }
 
-/// The kinds of files that git knows.
+/// The kinds of files in git.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FileMode {
     Plain,
-    /// A file that may be run.
     Executable,
     /// A symlink; its contents are the target.
     Link,
@@ -46,14 +45,13 @@ pub enum ChangeKind {
     Added,
     Modified,
     Deleted,
-    /// It may be run now, or no longer.
+    /// It became executable, or no longer is.
     ModeChanged,
     /// A file became a symlink, or the other way round.
     TypeChanged,
 }
 
 impl FileChange {
-    /// How the path is changed.
     pub fn kind(&self) -> ChangeKind {
         match (&self.old, &self.new) {
             (None, _) => ChangeKind::Added,
@@ -64,14 +62,13 @@ impl FileChange {
         }
     }
 
-    /// Whether it is about another repository.
     pub(super) fn is_submodule(&self) -> bool {
         [&self.old, &self.new].into_iter().flatten().any(|version| version.mode == FileMode::Submodule)
     }
 }
 
 impl FileVersion {
-    /// Reads git's words for it; nothing where the mode is `000000`.
+    /// Parses git's notation; the inner `None` is mode `000000`.
     pub(crate) fn read(mode: &[u8], hash: &[u8]) -> Option<Option<FileVersion>> {
         let mode = match mode {
             b"000000" => return Some(None),
@@ -104,7 +101,7 @@ impl FileMode {
     }
 }
 
-/// What changes from one commit or tree to another; `old` is nothing before the first commit.
+/// What changes between two commits or trees; `old` is `None` before the first commit.
 pub(super) fn changes_between(
     git: &Git<'_>,
     old: Option<&str>,
@@ -115,7 +112,7 @@ pub(super) fn changes_between(
     read_raw(&git.call("diff-tree").args(options).args([old.unwrap_or(empty), new]).done()?)
 }
 
-/// Reads what `--raw -z` says, sorted by path.
+/// Parses the output of `--raw -z`, sorted by path.
 pub(super) fn read_raw(output: &[u8]) -> Result<Vec<FileChange>, UnknownState> {
     let mut parts = parts(output);
     let mut changes = Vec::new();

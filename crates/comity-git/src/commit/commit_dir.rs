@@ -1,4 +1,4 @@
-//! Our own directory inside a git directory: what lies there belongs to the one commit that is being made.
+//! Our own directory within a git directory: its contents belong to the one commit that is being made.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,19 +10,17 @@ use super::not_committed::NotCommitted;
 use crate::dot_git::found;
 use crate::umask::{as_user, share};
 
-/// The name of the directory.
 pub(crate) const NAME: &str = "comity";
-/// What the names of passing files begin with. Git's own lock files beside them begin the same way.
+/// Prefix of temporary files. Git's own lock files next to them have the same prefix.
 const PASSING: &str = "passing-";
 
-/// Our own directory inside a git directory.
 #[derive(Clone, Debug)]
 pub(super) struct CommitDir {
     dir: PathBuf,
 }
 
 impl CommitDir {
-    /// Makes the directory if it is not there. Something else in its place is not followed.
+    /// Creates the directory if it is missing. A symlink in its place is not followed.
     pub(super) fn open(git_dir: &Path) -> Result<CommitDir, NotCommitted> {
         let commit_dir = CommitDir { dir: git_dir.join(NAME) };
         let made = match as_user(|| fs::create_dir(&commit_dir.dir)) {
@@ -37,12 +35,11 @@ impl CommitDir {
         }
     }
 
-    /// Where a file with this name is.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
-    /// Makes an empty file, which goes away with what is returned.
+    /// Creates an empty file, which is removed when the returned value is dropped.
     pub(super) fn passing(&self, name: &str) -> Result<ScratchFile, NotCommitted> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -56,7 +53,7 @@ impl CommitDir {
         }
     }
 
-    /// Removes what a killed process left behind. Only for one who has the turn: nobody else's files are there.
+    /// Removes what a killed process left behind. The caller must have the turn: then all files are left over.
     pub(super) fn sweep(&self) -> Result<(), NotCommitted> {
         let sweep = || -> io::Result<()> {
             for entry in fs::read_dir(&self.dir)? {
@@ -70,16 +67,15 @@ impl CommitDir {
         sweep().map_err(|error| self.fault("", &error))
     }
 
-    /// Says that a file here could not be worked with.
     pub(super) fn fault(&self, name: &str, error: &io::Error) -> NotCommitted {
         NotCommitted::fault(format!("can't work with {}: {error}", self.dir.join(name).display()))
     }
 }
 
-/// A file that goes away when it is dropped, unless it was moved elsewhere.
+/// A file that is removed on drop, unless it was moved elsewhere.
 pub(super) struct ScratchFile {
     path: PathBuf,
-    /// The file as it was made; git replaces it when it writes.
+    /// The file as it was created; git replaces it when it writes.
     pub(super) file: File,
 }
 
@@ -88,7 +84,6 @@ impl ScratchFile {
         &self.path
     }
 
-    /// Moves the file to its place.
     pub(super) fn move_to(&self, place: &Path) -> io::Result<()> {
         fs::rename(&self.path, place)
     }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::git::{Git, UnknownState};
 use crate::parse::{to_path, unreadable};
 
-/// The values that mean that there is no filter.
+/// Values that mean no filter.
 const NONE: &[&[u8]] = &[b"unspecified", b"unset", b"set"];
 
-/// Those of the paths that have a filter, with its name.
+/// The paths that have a filter, with its name.
 pub(crate) fn filtered<'p>(
     git: &Git<'_>,
     paths: impl Iterator<Item = &'p Path>,
@@ -38,14 +38,14 @@ pub(crate) fn filtered<'p>(
     Ok(found)
 }
 
-/// Whether git knows any filter, or the paths may have one that git does not know here: it spares a call if not.
+/// Whether git knows any filter, or the paths may have one that git does not know here; if not, this saves a call.
 fn may_have_filters(git: &Git<'_>, paths: &[&Path]) -> bool {
     let is_there = |file: PathBuf| file.symlink_metadata().is_ok();
     if git.has_filters() || git.has_setting("core.attributesfile") {
         return true;
     }
     let (root, git_dir) = (&git.worktree().root, &git.worktree().git_dir);
-    // The one in the git directory belongs to all worktrees; where that is, git knows.
+    // The one in the git directory belongs to all worktrees; git knows where that is.
     if git_dir.join("commondir").exists() || is_there(git_dir.join("info/attributes")) {
         return true;
     }
@@ -53,7 +53,7 @@ fn may_have_filters(git: &Git<'_>, paths: &[&Path]) -> bool {
     is_there(user_attributes()) || dirs.iter().any(|dir| is_there(root.join(dir).join(".gitattributes")))
 }
 
-/// The attributes that a user has for all repositories.
+/// The user's attributes for all repositories.
 fn user_attributes() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let config = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config"))).unwrap_or_default();

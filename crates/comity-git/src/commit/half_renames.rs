@@ -1,4 +1,4 @@
-//! Renames of which a commit has only the first half: the old name goes, and the new one is not within the scope.
+//! Half renames: the commit deletes the old name, but the new one is not within the scope.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use crate::git::Git;
 use crate::parse::{parts, to_path};
 use crate::status::{StatusQuery, WorktreeStatus};
 
-/// Files that are compared with what was deleted, and their bytes.
+/// Files, and their bytes, that are compared with deleted ones.
 const COMPARED_MAX: usize = 100;
 const COMPARED_BYTES_MAX: u64 = 4 << 20;
 
-/// A file that a commit deletes, and the uncommitted file that it has become.
+/// A file that a commit deletes, and the uncommitted file that it was renamed to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct HalfRename {
     pub from: PathBuf,
     pub to: PathBuf,
 }
 
-/// Finds them by what git takes for a rename. Only for one who has the turn: it needs an index of its own.
+/// Finds them with git's rename detection. The caller must have the turn: it needs an index of its own.
 pub(super) fn half_renames(
     git: &Git<'_>,
     commit_dir: &CommitDir,

@@ -13,19 +13,19 @@ use super::not_committed::NotCommitted;
 use super::private_index::PrivateIndex;
 use crate::git::{Git, UnknownState};
 
-/// What was found to be finished.
+/// What was finished.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Healed {
     Nothing,
-    /// A commit of which the shared index did not know yet, or which did not come about.
+    /// A commit that the shared index did not know yet, or one that was never made.
     Journal {
         commit: String,
-        /// How many paths the shared index has learned of.
+        /// How many paths were updated in the shared index.
         paths: usize,
     },
 }
 
-/// Heals a worktree. Only for one who has the turn.
+/// Heals a worktree. The caller must have the turn.
 pub(super) fn settle(
     git: &Git<'_>,
     commit_dir: &CommitDir,
@@ -51,13 +51,13 @@ pub(super) fn settle(
 /// Whether a commit is part of what is checked out.
 fn is_published(git: &Git<'_>, commit: &str) -> Result<bool, UnknownState> {
     let has_head = git.call("rev-parse").args(["--quiet", "--verify", "HEAD^{commit}"]).agrees()?;
-    // A power cut may have taken the commit, but not the note about it.
+    // A power cut may have lost the commit, but not its journal.
     Ok(has_head
         && git.call("cat-file").args(["-e", commit]).agrees()?
         && git.call("merge-base").args(["--is-ancestor", commit, "HEAD"]).agrees()?)
 }
 
-/// Lets the shared index learn what is committed, where it still has what it had before.
+/// Updates the shared index to what was committed, where it still has what it had before.
 ///
 /// What somebody has staged since then stays staged.
 fn teach(git: &Git<'_>, commit_dir: &CommitDir, journal: &Journal) -> Result<usize, NotCommitted> {

@@ -1,4 +1,4 @@
-//! The hooks of the repository, for those who want them to run.
+//! The repository's hooks, for those who want them to run.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::confiner::Confiner;
 use crate::dot_git::open_plain;
 use crate::git::Git;
 
-/// Lets `pre-commit` look at the index that is to be committed, and change contents in it.
+/// Lets `pre-commit` check the index that will be committed, and change contents in it.
 pub(super) fn pre_commit<'a>(
     git: &Git<'a>,
     confiner: Option<&'a Confiner>,
@@ -20,7 +20,7 @@ pub(super) fn pre_commit<'a>(
     run("pre-commit", hook(git, confiner, index).arg("pre-commit"))
 }
 
-/// Lets `commit-msg` look at the message, and gives what it has made of it.
+/// Lets `commit-msg` check the message, and returns what it made of it.
 pub(super) fn commit_msg<'a>(
     git: &Git<'a>,
     confiner: Option<&'a Confiner>,
@@ -44,7 +44,7 @@ pub(super) fn commit_msg<'a>(
 }
 
 fn hook<'a>(git: &Git<'a>, confiner: Option<&'a Confiner>, index: &Path) -> GitCall<'a> {
-    // What git itself gives its hooks; the language is the user's again.
+    // As git does for its hooks; the language is the user's again.
     let language = std::env::var_os("LC_ALL").unwrap_or_default();
     let git = git.with_hooks(confiner);
     let call = git.call("hook").index(index).env("GIT_EDITOR", ":").env("LC_ALL", language);

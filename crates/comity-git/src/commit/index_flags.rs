@@ -1,23 +1,23 @@
-//! Whether an index may hide changes: a look at its flags, to spare a call of git where there are none.
+//! Whether an index may hide changes: looks at its flags, to save a call of git if there are none.
 
 use std::io::Read;
 use std::path::Path;
 
 use crate::dot_git::open_plain;
 
-/// Bytes before the hash of an entry: times, device, inode, mode, owner and size of the file.
+/// Bytes before an entry's hash: times, device, inode, mode, owner and size of the file.
 const STAT_BYTES: usize = 40;
 /// Bytes of a hash. Repositories with longer ones have a setting that says so.
 const HASH_BYTES: usize = 20;
-/// The flag of a file that is taken for unchanged.
+/// The assume-unchanged flag.
 const ASSUME_UNCHANGED: u16 = 0x8000;
-/// The flag of an entry with more flags, and the one among those that leaves a file out of the worktree.
+/// The flag of an entry with extended flags, one of which is skip-worktree.
 const EXTENDED: u16 = 0x4000;
 const SKIP_WORKTREE: u16 = 0x4000;
-/// The part of an index that says that most of it is in another file.
+/// The extension of an index whose main part is in another file.
 const SPLIT: &[u8] = b"link";
 
-/// Whether an entry of the index has a flag that hides changes; what cannot be read may.
+/// Whether an entry has a flag that hides changes; an unreadable one may have.
 pub(super) fn may_hide(index: &Path) -> bool {
     let mut bytes = Vec::new();
     match open_plain(index) {
@@ -43,7 +43,7 @@ fn has_flags(index: &[u8]) -> Option<bool> {
         }
         let mut name_at = fixed.len() + if is_extended { 2 } else { 0 };
         if version == 4 {
-            // How much of the name before is left away: a number in bytes of seven bits.
+            // How much of the previous name is dropped: a number in bytes of seven bits.
             name_at += rest.get(name_at..)?.iter().position(|byte| byte & 0x80 == 0)? + 1;
         }
         let end = name_at + rest.get(name_at..)?.iter().position(|byte| *byte == 0)?;

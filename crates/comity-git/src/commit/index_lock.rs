@@ -1,4 +1,4 @@
-//! Git's own lock on the index of a worktree, held by us.
+//! Git's own lock on a worktree's index, held by us.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -15,10 +15,10 @@ use crate::umask::as_user;
 pub(super) const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often it is tried; git has no way to tell that it is done.
 pub(super) const POLL: Duration = Duration::from_millis(2);
-/// The other name of our lock. It proves that a lock is ours, also to the process after us.
+/// A second link to our lock file. It proves to us, and to a later process, that the lock is ours.
 const HELD: &str = "held";
 
-/// The lock; while it is there, no git changes the index or begins a commit from it.
+/// While it exists, no git changes the index or begins a commit from it.
 pub(super) struct IndexLock {
     names: Names,
 }
@@ -29,7 +29,7 @@ struct Names {
 }
 
 impl IndexLock {
-    /// Waits for the lock, but never takes one away from anybody.
+    /// Waits for the lock; it is never taken from anybody.
     pub(super) fn take(
         git_dir: &Path,
         commit_dir: &CommitDir,
@@ -47,7 +47,7 @@ impl IndexLock {
         }
     }
 
-    /// The lock that a killed process of ours left behind, if there is one. Only for one who has the turn.
+    /// The lock that a killed process of ours left behind, if there is one. The caller must have the turn.
     pub(super) fn left_behind(
         git_dir: &Path,
         commit_dir: &CommitDir,
@@ -95,7 +95,7 @@ impl Names {
         }
     }
 
-    /// Makes the lock such that it has two names from its first moment on.
+    /// Creates the lock so that it has two links from the first moment.
     fn make(&self) -> io::Result<()> {
         match fs::hard_link(&self.held, &self.lock) {
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported) => {

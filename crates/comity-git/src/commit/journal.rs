@@ -1,4 +1,4 @@
-//! A note, written before a branch moves, of what the shared index has to learn afterwards.
+//! A journal, written before a branch moves: what the shared index has to be updated with afterwards.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -11,16 +11,13 @@ use super::not_committed::NotCommitted;
 use crate::dot_git::open_plain;
 use crate::parse::to_path;
 
-/// The name of the note.
 const NAME: &str = "journal";
-/// What it begins with; a note of another version is not touched.
+/// How it begins; a journal of another version is not touched.
 const HEADING: &[u8] = b"comity journal 1";
-/// What it ends with.
 const END: &[u8] = b"end";
-/// Bytes of a note that are read; there is none of more.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// What has to happen to the shared index once a commit is on its branch.
+/// How to update the shared index once a commit is on its branch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Journal {
     pub(super) commit: String,
@@ -29,19 +26,19 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Writes the note such that it is there as a whole, or not at all, also after a power cut.
+    /// Writes the journal atomically, also across a power cut.
     pub(super) fn write(&self, commit_dir: &CommitDir) -> Result<(), NotCommitted> {
         let passing = commit_dir.passing(NAME)?;
         let write = || -> io::Result<()> {
             (&passing.file).write_all(&self.to_bytes())?;
             passing.file.sync_data()?;
-            // File systems keep the order of renames: if that of the branch is there afterwards, so is this one.
+            // File systems keep the order of renames: if the branch's is there afterwards, so is this one.
             passing.move_to(&commit_dir.path(NAME))
         };
         write().map_err(|error| commit_dir.fault(NAME, &error))
     }
 
-    /// The note that a killed process left behind, if there is one.
+    /// The journal that a killed process left behind, if there is one.
     pub(super) fn read(commit_dir: &CommitDir) -> Result<Option<Journal>, NotCommitted> {
         let read = || -> io::Result<Option<Vec<u8>>> {
             let Some(file) = open_plain(&commit_dir.path(NAME))? else { return Ok(None) };
@@ -62,7 +59,7 @@ impl Journal {
         fs::remove_file(commit_dir.path(NAME)).map_err(|error| commit_dir.fault(NAME, &error))
     }
 
-    /// Fields ended by NUL; no path has one.
+    /// Fields ended by NUL, which no path contains.
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut field = |text: &[u8]| {

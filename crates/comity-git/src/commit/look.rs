@@ -1,4 +1,4 @@
-//! Finds what is changed in the working tree within a scope, and what of it can be committed.
+//! Finds changes in the working tree within a scope, and which of them can be committed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -19,47 +19,43 @@ use crate::hidden::{Hidden, hidden_work};
 use crate::parse::{pathspec, to_path};
 use crate::status::{PathState, StatusEntry, StatusQuery, WorktreeStatus};
 
-/// Bytes of paths that are given to git to look at; for more, it looks everywhere.
+/// Bytes of paths that are given to git as pathspecs; beyond that, it looks everywhere.
 const SPECS_BYTES_MAX: usize = 256 << 10;
-/// Bytes of an index, some ten thousand files, up to which looking everywhere costs less than looking twice.
+/// An index up to this size (some ten thousand files) is cheaper to check as a whole than in parts.
 const SMALL_INDEX_BYTES: u64 = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct CommitCandidates {
-    /// The commit that is checked out; nothing on a branch without commits.
+    /// The current commit; `None` on a branch without commits.
     pub(super) head: Option<String>,
-    /// What goes into the index, by path; whether it differs from the commit is seen there.
+    /// Paths to put into the index; whether they differ from the commit shows there.
     pub(super) candidates: BTreeMap<PathBuf, Candidate>,
     pub(super) skipped: BTreeMap<PathBuf, SkipReason>,
-    /// What somebody has staged and we do not commit, with what is committed of it; there may be more elsewhere.
+    /// Staged changes that we do not commit, with what is committed there; there may be more elsewhere.
     pub(super) staged: BTreeMap<PathBuf, Option<FileVersion>>,
-    /// Whether the index has conflicts.
     pub(super) has_conflicts: bool,
-    /// All that is not committed in the worktree, if all of it was looked at.
+    /// Everything uncommitted in the worktree, if all of it was looked at.
     pub(super) dirty: Option<BTreeSet<PathBuf>>,
     pub(super) warnings: Vec<String>,
 }
 
-/// A path that is changed, or looks like it.
+/// A path that is changed, or may be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Candidate {
     /// What the shared index has there.
     pub(super) indexed: Option<FileVersion>,
-    /// What the working tree has there.
     pub(super) now: OnDisk,
 }
 
-/// What the working tree has at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OnDisk {
     File,
     Link,
     Gone,
-    /// A directory, or something behind a symlink: the path is gone, but git would not take it for that.
+    /// A directory, or something behind a symlink: the path is gone, but git would not treat it as deleted.
     Replaced,
 }
 
-/// Looks for changes within a scope.
 pub(super) fn look(
     git: &Git<'_>,
     scope: &dyn CommitScope,
@@ -72,7 +68,7 @@ pub(super) fn look(
     let index = git.worktree().git_dir.join("index");
     let index_metadata = index.metadata();
     if index_metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
-        // Git would wait for it.
+        // Git would block on it.
         return Err(NotCommitted::fault(format!("{} isn't a plain file", index.display())));
     }
     let is_small = index_metadata.map_or(0, |metadata| metadata.len()) <= SMALL_INDEX_BYTES;
@@ -120,7 +116,7 @@ pub(super) fn look(
     Ok(found)
 }
 
-/// Limits for git; none means everything.
+/// Pathspecs for git; none means everything.
 fn specs(look: &SearchScope, case: CaseRule) -> Vec<OsString> {
     let paths = match look {
         SearchScope::Everywhere => return Vec::new(),
@@ -134,7 +130,7 @@ fn specs(look: &SearchScope, case: CaseRule) -> Vec<OsString> {
     paths.iter().map(|path| pathspec(path, case)).collect()
 }
 
-/// The paths that are not committed. Another repository is none of this worktree's files.
+/// The uncommitted paths. Another repository's files are not this worktree's.
 pub(super) fn dirty(entries: &[StatusEntry]) -> BTreeSet<PathBuf> {
     let is_ours = |entry: &&StatusEntry| match entry.state {
         PathState::Tracked { .. } | PathState::Unmerged => true,
@@ -144,7 +140,7 @@ pub(super) fn dirty(entries: &[StatusEntry]) -> BTreeSet<PathBuf> {
     entries.iter().filter(is_ours).map(StatusEntry::to_path).collect()
 }
 
-/// The changes that git named, while they are sorted into what can be committed and what cannot.
+/// Git's changes, as they are sorted into what can be committed and what cannot.
 struct CandidateSearch<'a> {
     scope: &'a dyn CommitScope,
     looked_at: &'a SearchScope,
@@ -201,7 +197,7 @@ impl CandidateSearch<'_> {
         self.found.candidates.entry(path).or_insert(Candidate { indexed, now });
     }
 
-    /// An ignored file matters if it is covered; of an ignored directory, what somebody named in it matters, too.
+    /// An ignored file matters if it is covered; an ignored directory also if somebody named something in it.
     fn ignored(&mut self, path: PathBuf, is_dir: bool) {
         if self.scope.covers(&path) {
             return self.skip(path, SkipReason::Ignored);
@@ -212,7 +208,7 @@ impl CandidateSearch<'_> {
         there.into_iter().for_each(|named| self.skip(named.clone(), SkipReason::Ignored));
     }
 
-    /// Leaves a path out. One that is in the commit stays in, also if git ignores the file by now.
+    /// Leaves a path out. A tracked file is committed even if git ignores it by now.
     fn skip(&mut self, path: PathBuf, reason: SkipReason) {
         if !self.found.candidates.contains_key(&path) {
             self.found.skipped.entry(path).or_insert(reason);

@@ -1,7 +1,7 @@
-//! Finishes a merge that git has begun in a worktree and could not make by itself.
+//! Finishes a merge that git has begun in a worktree and could not complete.
 //!
-//! What git makes of both sides needs no lock: others have committed it. What somebody has made of the conflicts, and
-//! changed besides, has to be within the scope like in any other commit.
+//! Git's automatic merge of both sides needs no lock: others have committed it. Resolved conflicts, and other
+//! changes, have to be within the scope like in any commit.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +17,7 @@ use super::change::{FileChange, changes_between, read_raw};
 use super::filters::filtered;
 use super::hooks::{commit_msg, pre_commit};
 use super::look::{Candidate, CommitCandidates, OnDisk};
+use super::merged::MergedByGit;
 use super::not_committed::NotCommitted;
 use super::presence::{Presence, PresenceCache};
 use super::private_index::PrivateIndex;
@@ -31,16 +32,16 @@ use crate::worktree::CommitId;
 
 /// Bytes of the file that names the other side.
 const HEAD_BYTES_MAX: u64 = 4_096;
-/// Bytes of a file in which marks of a conflict are looked for.
+/// Bytes of a file that are searched for conflict markers.
 const MARKED_BYTES_MAX: u64 = 64 << 20;
 
-/// A merge of one commit that git has begun.
+/// An ongoing merge of one commit.
 pub(super) struct OngoingMerge {
     theirs: String,
 }
 
 impl OngoingMerge {
-    /// The merge that has to be finished, if it is one and nothing else.
+    /// The merge that has to be finished, if it is a merge and nothing else.
     pub(super) fn begun(git: &Git<'_>) -> Option<OngoingMerge> {
         let dir = &git.worktree().git_dir;
         if !Unfinished::Merge.is_alone(dir) {
@@ -54,12 +55,12 @@ impl OngoingMerge {
         commits.next().is_none().then(|| OngoingMerge { theirs: theirs.as_str().to_owned() })
     }
 
-    /// Whether it is made: who made it did not live to say so.
+    /// Whether it is already committed, by somebody who did not live to say so.
     pub(super) fn is_made(&self, git: &Git<'_>) -> Result<bool, NotCommitted> {
         Ok(git.call("merge-base").args(["--is-ancestor", self.theirs.as_str(), "HEAD"]).agrees()?)
     }
 
-    /// Tells git that it is made, if this commit is what finishes it.
+    /// Clears git's merge state if this commit finished it.
     pub(super) fn clear_if_made_by(git: &Git<'_>, commit: &str) -> Result<(), UnknownState> {
         let Some(merge) = OngoingMerge::begun(git) else { return Ok(()) };
         let parents = git.call("rev-parse").arg(format!("{commit}^@")).done()?;
@@ -69,7 +70,7 @@ impl OngoingMerge {
         Ok(())
     }
 
-    /// Tells git that it is made.
+    /// Clears git's merge state.
     pub(super) fn clear(git: &Git<'_>) {
         for name in Unfinished::Merge.files() {
             // What stays is found by the next one.
@@ -78,14 +79,14 @@ impl OngoingMerge {
     }
 }
 
-/// What git makes of both sides, and where it cannot.
+/// Git's automatic merge of both sides, and its conflicts.
 struct AutoMerge {
     tree: String,
     conflicts: BTreeSet<PathBuf>,
 }
 
 impl Committing<'_> {
-    /// Makes the commit with both parents, and tells git that its merge is made.
+    /// Makes the commit with both parents, and clears git's merge state.
     pub(super) fn finish_merge(
         &self,
         merge: &OngoingMerge,
@@ -119,10 +120,18 @@ impl Committing<'_> {
         }
         let commit = commit_tree(git, self.request.author, &[&head, &merge.theirs], &tree, &message)?;
         let branch = branch(git)?;
-        let next =
-            NextCommit { commit: &commit, parent: Some(&head), branch: branch.as_deref(), changes: &own };
-        before_publish(&next).map_err(NotCommitted::Refused)?;
         let changes: Vec<FileChange> = changes_between(git, Some(&head), &tree)?;
+        let is_own = |change: &&FileChange| own.iter().any(|own| own.path == change.path);
+        let merged: Vec<FileChange> = changes.iter().filter(|change| !is_own(change)).cloned().collect();
+        let merged = MergedByGit { changes: &merged, git, head: &head, theirs: &merge.theirs };
+        let next = NextCommit {
+            commit: &commit,
+            parent: Some(&head),
+            branch: branch.as_deref(),
+            changes: &own,
+            merged: Some(merged),
+        };
+        before_publish(&next).map_err(NotCommitted::Refused)?;
         let left_as_before = left_as_before(git, &head, &changes, &found, &status)?;
         let built = UnpublishedCommit { commit: commit.clone(), changes: changes.clone(), next: None };
         let publication = Publication {
@@ -146,12 +155,12 @@ impl Committing<'_> {
         }
     }
 
-    /// What somebody would have changed without holding it.
+    /// Changes beyond the automatic merge that are not covered.
     fn foreign<'c>(&self, changes: &'c [FileChange]) -> impl Iterator<Item = &'c FileChange> {
         changes.iter().filter(|change| !self.request.scope.covers(&change.path))
     }
 
-    /// What the working tree has of all that is covered and may be otherwise than git would merge it.
+    /// What the working tree has for everything that is covered and may differ from the automatic merge.
     fn resolved(
         &self,
         head: &str,
@@ -204,7 +213,7 @@ impl Committing<'_> {
     }
 }
 
-/// Lets git merge in memory.
+/// Merges in memory.
 fn auto_merge(git: &Git<'_>, head: &str, theirs: &str) -> Result<AutoMerge, NotCommitted> {
     let output =
         git.run(&["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", head, theirs], b"")?;
@@ -218,8 +227,8 @@ fn auto_merge(git: &Git<'_>, head: &str, theirs: &str) -> Result<AutoMerge, NotC
     Ok(AutoMerge { tree, conflicts })
 }
 
-/// What the index still has otherwise than `head` at paths that are settled as they were: conflicts resolved to the own
-/// side, and whatever was staged there. Without it, git would take them for unmerged after the merge.
+/// Where the index still differs from `head` at paths that are settled unchanged: conflicts resolved to our side, and
+/// what was staged there. Otherwise git would show them as unmerged after the merge.
 fn left_as_before(
     git: &Git<'_>,
     head: &str,
@@ -238,7 +247,7 @@ fn left_as_before(
     Ok(staged)
 }
 
-/// Whether a file has what git writes around the two sides of a conflict.
+/// Whether a file has conflict markers.
 fn has_marks(path: &Path) -> bool {
     let mut bytes = Vec::new();
     let read = match open_plain(path) {

@@ -1,8 +1,8 @@
-//! Commits exactly those changed files that a scope covers, next to whatever else is staged or changed.
+//! Commits exactly those changed files that a scope covers, whatever else is staged or changed.
 //!
 //! The commit is built in an index of its own, checked, and only then published: by compare-and-swap of the branch,
-//! and under git's own lock on the index that the worktree's users share, which learns of the commit in the same
-//! moment. So a plain `git commit` takes nothing of it back, and nothing that others have staged gets into it.
+//! under git's own lock on the worktree's shared index, which is updated at the same time. So a plain `git commit`
+//! reverts nothing of it, and nothing that others have staged gets into it.
 
 mod answer;
 mod attempts;
@@ -18,6 +18,7 @@ mod index_flags;
 mod index_lock;
 mod journal;
 mod look;
+mod merged;
 mod merging;
 mod not_committed;
 mod presence;
@@ -57,19 +58,20 @@ pub(crate) use commit_dir::NAME as COMMIT_DIR;
 pub(crate) use filters::filtered;
 pub use half_renames::HalfRename;
 pub use heal::Healed;
+pub use merged::MergedByGit;
 pub use not_committed::NotCommitted;
 pub use recover::{BegunCommit, Recalled, came_about, recall};
 pub use request::{AUTHOR_BYTES_MAX, Author, CommitRequest, Hooks, MESSAGE_BYTES_MAX};
 pub use scope::{CommitScope, Patterns, SearchScope};
 
-/// The file in our directory of the common git directory whose lock means that a process of ours commits.
+/// The file in our directory of the common git directory that is locked while a process of ours commits.
 const LOCK_FILE: &str = "commit.lock";
 
-/// Commits what is changed within a scope in the working tree of `repository`, and nothing else.
+/// Commits the changes within a scope in the working tree of `repository`, and nothing else.
 ///
 /// `before_publish` gets the commit and exactly what it changes, while no other commit of ours is under way in this
-/// repository, and may refuse; then nothing has happened. It is asked again whenever somebody else moved the branch in
-/// between and the commit had to be built anew.
+/// repository, and may refuse; then nothing has happened. It is called again whenever somebody else moved the branch
+/// in between and the commit had to be rebuilt.
 pub fn commit(
     repository: &Repository,
     request: &CommitRequest<'_>,
@@ -99,17 +101,17 @@ pub fn commit(
             half_renames(git, commit_dir, parent, commit, changes, known)
         }
     };
-    // Nobody has to wait for us to look back.
+    // Nobody has to wait while we look back.
     drop(turn);
     let mut answer = report::answer(git, request, &found, made);
     if let CommitOutcome::Committed(committed) = &mut answer {
-        // The commit stands; without an answer nothing is said.
+        // The commit stands; without an answer nothing is reported.
         committed.report.half_renames = half_renames.unwrap_or_default();
     }
     Ok(answer)
 }
 
-/// Finishes what a killed commit has begun in the worktree of `repository`. Each commit there does so, too.
+/// Finishes what a killed commit has begun in the worktree of `repository`. Every commit there does so, too.
 pub fn heal(repository: &Repository, patience: Duration) -> Result<Healed, NotCommitted> {
     let deadline = Instant::now() + patience;
     let worktree = worktree(repository)?;
@@ -117,7 +119,7 @@ pub fn heal(repository: &Repository, patience: Duration) -> Result<Healed, NotCo
     settle(&Git::on(&worktree, deadline)?, &CommitDir::open(&worktree.git_dir)?, deadline)
 }
 
-/// Waits until all earlier commits in a repository are done.
+/// Waits for all earlier commits in a repository.
 fn turn_to_commit(common_dir: &Path, deadline: Instant) -> Result<FairLock, NotCommitted> {
     let commit_dir = CommitDir::open(common_dir)?;
     FairLock::wait(&commit_dir.path(LOCK_FILE), deadline).map_err(|no_turn| match no_turn {

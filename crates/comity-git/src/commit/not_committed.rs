@@ -13,11 +13,9 @@ use crate::unfinished::Unfinished;
 /// Why there is no commit. Neither the branch nor the index was changed.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NotCommitted {
-    /// Who was asked before publishing said no.
+    /// `before_publish` refused.
     Refused(Refusal),
-    /// The message or the author cannot be committed.
     BadRequest {
-        /// What is wrong, as a sentence.
         problem: String,
     },
     /// Something in this worktree has to be finished first.
@@ -27,28 +25,27 @@ pub enum NotCommitted {
         path: String,
         what: String,
     },
-    /// What is covered cannot be committed without what is not, such as a file in the place of a directory.
+    /// Covered paths cannot be committed without others, such as a file in place of a directory.
     BeyondScope {
         /// The paths that are not covered.
         paths: FirstOf<PathBuf>,
     },
-    /// A hook of the repository said no.
     HookRefused {
         hook: &'static str,
         output: String,
     },
-    /// Another git has the index for too long, or left its lock behind.
+    /// Another git has locked the index for too long, or left its lock behind.
     IndexLocked {
         lock: PathBuf,
     },
-    /// Others commit so quickly that there was no moment to publish.
+    /// Others commit so fast that there was no moment to publish.
     Overtaken {
         /// How often it was tried.
         attempts: usize,
-        /// What git said at last.
+        /// Git's last message.
         problem: String,
     },
-    /// Other commits of this repository took too long.
+    /// Other commits in this repository took too long.
     Busy,
     Fault {
         problem: String,

@@ -1,4 +1,4 @@
-//! What is really at a path of the working tree, symlinks on the way not followed.
+//! What is really at a path of the working tree, without following symlinks on the way.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,23 +6,20 @@ use std::path::{Path, PathBuf};
 
 use crate::dot_git::{found, open_plain};
 
-/// What is at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Presence {
-    /// A file that can be read.
     File,
     Link,
     Gone,
     Directory,
-    /// Whatever there is belongs to another path: a directory on the way is a symlink.
+    /// A directory on the way is a symlink, so what is there belongs to another path.
     BehindLink,
     /// A pipe, a socket or a device.
     Other,
-    /// Something that cannot be read, and why.
     Unreadable(String),
 }
 
-/// A working tree, with what is known about its directories.
+/// A working tree, with what is known of its directories.
 pub(super) struct PresenceCache<'a> {
     root: &'a Path,
     /// Whether a directory, or one above it, is a symlink.
@@ -34,7 +31,6 @@ impl<'a> PresenceCache<'a> {
         PresenceCache { root, links: BTreeMap::new() }
     }
 
-    /// Whether there is anything at a path.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.root.join(path).symlink_metadata().is_ok()
     }
@@ -59,7 +55,7 @@ impl<'a> PresenceCache<'a> {
         if !kind.is_file() {
             return Ok(Presence::Other);
         }
-        // It may have gone meanwhile; then its absence is what is committed.
+        // It may be gone by now; then its absence is committed.
         Ok(open_plain(&full)?.map_or(Presence::Gone, |_| Presence::File))
     }
 

@@ -1,4 +1,4 @@
-//! Indexes of our own: copies of the shared one that know its moment, and fresh ones of a commit.
+//! Indexes of our own: copies of the shared one that know when they were made, and fresh ones of a commit.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,27 +14,25 @@ use crate::case::FileIdentity;
 use crate::dot_git::{found, open_plain};
 use crate::git::{Git, UnknownState};
 
-/// Digits of a hash in a repository that was not made otherwise.
 const SHA1_DIGITS: usize = 40;
 
-/// An index that only we see.
 pub(super) struct PrivateIndex {
     file: ScratchFile,
-    /// What it was copied from; nothing for a fresh one.
+    /// What it was copied from; `None` for a fresh one.
     origin: Option<IndexStamp>,
-    /// A hash that means nothing, in the repository's kind of hashes.
+    /// The null hash, in the repository's hash format.
     no_hash: String,
 }
 
-/// The shared index at the moment when it was copied.
+/// The shared index when it was copied.
 struct IndexStamp {
     path: PathBuf,
-    /// Kept open, so that no other file gets its identity. Nothing if there was no index.
+    /// Kept open, so that no other file gets its identity. `None` if there was no index.
     open: Option<(File, FileIdentity)>,
 }
 
 impl PrivateIndex {
-    /// A copy of the index that the worktree's users share.
+    /// A copy of the worktree's shared index.
     pub(super) fn copy_of_shared(
         git: &Git<'_>,
         commit_dir: &CommitDir,
@@ -53,7 +51,7 @@ impl PrivateIndex {
         Ok(PrivateIndex { file, origin: None, no_hash: self.no_hash.clone() })
     }
 
-    /// An index that has exactly what a commit has.
+    /// An index with exactly what a commit has.
     pub(super) fn of_commit(
         git: &Git<'_>,
         commit_dir: &CommitDir,
@@ -72,7 +70,7 @@ impl PrivateIndex {
         self.file.path()
     }
 
-    /// Takes over what the working tree has at some paths.
+    /// Sets some paths to what the working tree has.
     pub(super) fn take<'p>(
         &self,
         git: &Git<'_>,
@@ -98,7 +96,7 @@ impl PrivateIndex {
         Ok(())
     }
 
-    /// Takes over what commits have at some paths.
+    /// Sets some paths to what commits have.
     pub(super) fn set<'p>(
         &self,
         git: &Git<'_>,
@@ -115,7 +113,7 @@ impl PrivateIndex {
                 }
             }
         }
-        // What goes makes room for what comes, such as a directory for a file.
+        // Removals make room for additions, such as a directory for a file.
         removed.append(&mut added);
         self.index_info(git, removed)
     }
@@ -126,7 +124,7 @@ impl PrivateIndex {
     }
 
     fn update<'g>(&self, git: &Git<'g>) -> GitCall<'g> {
-        // It may become the shared one, whose users may have wanted this cache.
+        // It may become the shared one, whose users may want this cache.
         git.with("core.untrackedCache", "keep").call("update-index").index(self.path())
     }
 
@@ -136,25 +134,25 @@ impl PrivateIndex {
         lines.push(0);
     }
 
-    /// The tree that it stands for.
+    /// Writes it as a tree, and returns that.
     pub(super) fn tree(&self, git: &Git<'_>) -> Result<String, UnknownState> {
         git.call("write-tree").index(self.path()).word()
     }
 
-    /// Whether the shared index is still the one that this is a copy of.
+    /// Whether the shared index is still the one that was copied.
     pub(super) fn is_current(&self) -> bool {
         let Some(origin) = &self.origin else { return false };
         let now = found(origin.path.symlink_metadata()).map(|it| it.map(|it| FileIdentity::of(&it)));
         now.is_ok_and(|now| now == origin.open.as_ref().map(|(_, identity)| *identity))
     }
 
-    /// Makes it the shared index. Only for one who has the lock, with a copy that is current.
+    /// Makes it the shared index. The caller must have the lock, and the copy must be current.
     pub(super) fn install(&self, git: &Git<'_>) -> io::Result<()> {
         self.file.move_to(&shared(git))
     }
 }
 
-/// Copies an index, and gives the open original with its identity. Of an index that is not there, there is no copy.
+/// Copies an index, and returns the open original with its identity. `None` if there is no index.
 fn copy(from: &Path, to: &ScratchFile) -> Result<Option<(File, FileIdentity)>, NotCommitted> {
     let copy = || -> io::Result<Option<(File, FileIdentity)>> {
         if from.is_symlink() {
@@ -164,25 +162,25 @@ fn copy(from: &Path, to: &ScratchFile) -> Result<Option<(File, FileIdentity)>, N
             if from.symlink_metadata().is_ok() {
                 return Err(io::Error::other("it isn't a plain file"));
             }
-            // Git takes an empty file for a broken index, and none for an empty one.
+            // To git an empty file is a broken index, and no file is an empty one.
             fs::remove_file(to.path())?;
             return Ok(None);
         };
         let metadata = original.metadata()?;
         io::copy(&mut original, &mut &to.file)?;
-        // Git compares this time with those of the files to find entries that it cannot trust yet.
+        // Git compares this time with those of files to find entries that it cannot trust yet.
         to.file.set_modified(metadata.modified()?)?;
         Ok(Some((original, FileIdentity::of(&metadata))))
     };
     copy().map_err(|error| NotCommitted::fault(format!("can't copy {}: {error}", from.display())))
 }
 
-/// What the shared index has to learn of a commit.
+/// What to update in the shared index for a commit.
 pub(super) fn versions(changes: &[FileChange]) -> impl Iterator<Item = (&Path, Option<&FileVersion>)> {
     changes.iter().map(|change| (change.path.as_path(), change.new.as_ref()))
 }
 
-/// A hash of zeros, as long as those of the repository.
+/// The null hash, as long as the repository's hashes.
 pub(super) fn no_hash(like: Option<&str>) -> String {
     "0".repeat(like.map_or(SHA1_DIGITS, str::len))
 }

@@ -1,4 +1,4 @@
-//! Moves the branch to a commit, and lets the shared index learn of it in the same moment.
+//! Moves the branch to a commit, and updates the shared index at the same time.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,20 +17,21 @@ use crate::fair_lock::FairLock;
 use crate::git::{Git, UnknownState};
 use crate::unfinished::Unfinished;
 
-/// How long the last steps may take: once they have begun, they are not given up halfway.
+/// How long the last steps may take: once begun, they are not given up halfway.
 const FINISH_MAX: Duration = Duration::from_secs(30);
-/// Characters of the message that go into the log of the branch.
+/// Characters of the message that go into the reflog.
 const SUBJECT_CHARS_MAX: usize = 100;
 
-/// What came of the attempt to publish.
+/// The result of trying to publish.
 pub(super) enum Published {
-    /// The commit is on the branch.
     Done(SharedIndex),
-    /// Somebody else was quicker, or is just moving the branch.
-    Overtaken { problem: String },
+    /// Somebody else was faster, or is moving the branch right now.
+    Overtaken {
+        problem: String,
+    },
 }
 
-/// A commit, and all that is needed to publish it.
+/// A commit, and everything needed to publish it.
 pub(super) struct Publication<'a> {
     pub(super) git: &'a Git<'a>,
     pub(super) commit_dir: &'a CommitDir,
@@ -38,19 +39,19 @@ pub(super) struct Publication<'a> {
     pub(super) common_dir: &'a Path,
     pub(super) found: &'a CommitCandidates,
     pub(super) built: UnpublishedCommit,
-    /// What git has begun, and this ends.
+    /// What git has begun, and this finishes.
     pub(super) finishes: Option<Unfinished>,
-    /// What the shared index has otherwise than the commit, at paths that it leaves as they were: a conflict, mostly.
+    /// Where the shared index differs from the commit, at paths that the commit leaves unchanged: mostly conflicts.
     pub(super) left_as_before: &'a [FileChange],
     pub(super) message: &'a str,
     pub(super) deadline: Instant,
 }
 
 impl Publication<'_> {
-    /// Publishes. From the journal to its removal, a kill leaves what [`super::heal()`] can finish.
+    /// Publishes. From writing the journal to removing it, a kill leaves what [`super::heal()`] can finish.
     ///
-    /// The index is locked before the branch moves, and until it knows of the commit: in between, a plain
-    /// `git commit` would take the commit back.
+    /// The index is locked before the branch moves, and until it is updated: in between, a plain `git commit` would
+    /// revert the commit.
     pub(super) fn publish(mut self, lock: Option<IndexLock>) -> Result<Published, NotCommitted> {
         let (git, commit_dir) = (self.git, self.commit_dir);
         let mut next = match self.built.next.take() {
@@ -66,7 +67,7 @@ impl Publication<'_> {
             return Err(NotCommitted::Unfinished(unfinished));
         }
         if !next.is_current() {
-            // Somebody has staged something meanwhile; now nobody can.
+            // Somebody has staged something in the meantime; now nobody can.
             next = self.next_index()?;
         }
         let git = &git.until(Instant::now() + FINISH_MAX);
@@ -82,7 +83,7 @@ impl Publication<'_> {
             let problem = format!("the index could not be replaced: {error}");
             return Ok(Published::Done(SharedIndex::Stale { problem }));
         }
-        // As the index: in between, a plain `git commit` would merge the same once more.
+        // Like the index: in between, a plain `git commit` would merge the same again.
         if self.finishes == Some(Unfinished::Merge) {
             OngoingMerge::clear(git);
         }
@@ -114,7 +115,7 @@ impl Publication<'_> {
         let subject: String = subject.chars().filter(|c| !c.is_control()).take(SUBJECT_CHARS_MAX).collect();
         let kind = if old.is_some() { "commit" } else { "commit (initial)" };
         let none = no_hash(Some(commit));
-        // If we are killed now and this is not, the next one has to wait until the branch has moved.
+        // If we are killed now and git is not, the next one has to wait until the branch has moved.
         let lock =
             self.turn.file().try_clone().map_err(|error| UnknownState::new(format!("no lock: {error}")))?;
         let call = git.call("update-ref").arg("-m").arg(format!("{kind}: {subject}")).holding(lock);

@@ -1,4 +1,4 @@
-//! Finds out, after the fact, what became of a commit whose maker did not live to say it.
+//! Finds out afterwards what became of a commit whose maker did not live to say it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,26 +17,25 @@ use crate::worktrees::{self, KnownWorktree, WorktreeDirs};
 /// A commit that was to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct BegunCommit<'a> {
-    /// The directory that the worktrees share.
     pub common_dir: &'a Path,
     pub worktree: &'a Path,
-    /// The full name of its branch; nothing if none was checked out.
+    /// Its full name; `None` if no branch was checked out.
     pub branch: Option<&'a str>,
     pub commit: &'a str,
 }
 
-/// What a commit changes, and what in its worktree is not committed now.
+/// What a commit changes, and what is uncommitted in its worktree now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recalled {
-    /// What it changes, by path.
+    /// By path.
     pub changes: Vec<FileChange>,
     pub dirty: Dirty,
 }
 
-/// Whether a commit came about: its branch is at it, or has it.
+/// Whether a commit was made: its branch is at it, or contains it.
 ///
-/// Waits until no commit of ours is under way there, nor a git that outlived its server. The index of its worktree, if
-/// that is still there, learns of the commit; if somebody has the index just now, the next commit there does it.
+/// Waits for commits of ours under way there, and for a git that outlived its server. Updates the index of its
+/// worktree, if that still exists; if somebody has locked the index, the next commit there does it.
 pub fn came_about(begun: &BegunCommit<'_>, patience: Duration) -> Result<bool, NotCommitted> {
     let deadline = Instant::now() + patience;
     let _turn = turn_to_commit(begun.common_dir, deadline)?;
@@ -49,7 +48,7 @@ pub fn came_about(begun: &BegunCommit<'_>, patience: Duration) -> Result<bool, N
     let shared = WorktreeDirs { root: begun.common_dir.to_owned(), git_dir: begun.common_dir.to_owned() };
     let shared = Git::on_refs(&shared, deadline);
     if !is_there(&shared, begun.commit)? {
-        // A power cut has taken it.
+        // A power cut has lost it.
         return Ok(false);
     }
     if let Some(branch) = begun.branch
@@ -68,7 +67,7 @@ pub fn came_about(begun: &BegunCommit<'_>, patience: Duration) -> Result<bool, N
     }
 }
 
-/// What was committed, for who asks again.
+/// What was committed, for somebody who asks again.
 pub fn recall(repository: &Repository, commit: &str, patience: Duration) -> Result<Recalled, NotCommitted> {
     let worktree = worktree(repository)?;
     let git = Git::on(&worktree, Instant::now() + patience)?;
@@ -80,7 +79,7 @@ fn heal(here: &WorktreeDirs, deadline: Instant) -> Result<(), NotCommitted> {
     settle(&Git::on(here, deadline)?, &CommitDir::open(&here.git_dir)?, deadline).map(drop)
 }
 
-/// Whether a ref is there and has a commit.
+/// Whether a ref exists and contains a commit.
 fn has(git: &Git<'_>, name: &str, commit: &str) -> Result<bool, NotCommitted> {
     let tip = format!("{name}^{{commit}}");
     Ok(is_there(git, name)? && git.call("merge-base").args(["--is-ancestor", commit, &tip]).agrees()?)

@@ -1,4 +1,4 @@
-//! Puts together what is said about a commit, or about there being none.
+//! Puts together the report on a commit, or on why there is none.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::git::Git;
 /// How long looking back at a commit may take. Nobody waits behind us then.
 const LOOK_BACK_MAX: Duration = Duration::from_secs(30);
 
-/// Looks back, and says what came of a request.
+/// Looks back, and reports on a request.
 pub(super) fn answer(
     git: &Git<'_>,
     request: &CommitRequest<'_>,
@@ -32,7 +32,7 @@ pub(super) fn answer(
     let (verified, dirty) =
         both(|| verify(git, &made.commit, &made.changes), || dirty(git, found, &made.changes));
     let mut report = report(git, request, found, &made.changes, dirty);
-    // The commit stands; what could not be found out about it is no reason to say otherwise.
+    // The commit stands, whatever could not be found out about it.
     let mut warn = |problem: String| report.warnings.push(problem);
     let overtaken = made.overtaken.unwrap_or_else(|unknown| {
         warn(format!("what others committed meanwhile could not be found out: {unknown}"));
@@ -50,7 +50,7 @@ pub(super) fn answer(
     }))
 }
 
-/// What is not committed, from what is known already if that is enough.
+/// What is uncommitted, from what is known already if that is enough.
 fn dirty(git: &Git<'_>, found: &CommitCandidates, changes: &[FileChange]) -> Dirty {
     let Some(dirty) = &found.dirty else { return verify::dirty(git) };
     let is_committed =

@@ -7,25 +7,24 @@ use super::not_committed::NotCommitted;
 use super::scope::CommitScope;
 use crate::confiner::Confiner;
 
-/// Bytes of a message; a longer text belongs into a file.
+/// A longer text belongs in a file.
 pub const MESSAGE_BYTES_MAX: usize = 65_536;
 /// Bytes of an author's name or address.
 pub const AUTHOR_BYTES_MAX: usize = 256;
 
-/// A commit that somebody asks for.
+/// A requested commit.
 #[derive(Clone, Copy)]
 pub struct CommitRequest<'a> {
-    /// The message, committed as it is.
+    /// Committed as it is.
     pub message: &'a str,
-    /// Who made the change; git's own settings say it if this does not.
+    /// Who made the change; `None` leaves it to git's settings.
     pub author: Option<Author<'a>>,
     /// Which paths may be in it.
     pub scope: &'a dyn CommitScope,
-    /// Paths that should be in it; the answer names those that are not.
+    /// Paths that should be in it; the report names those that are not.
     pub expected: &'a [PathBuf],
-    /// Whether the repository's hooks are asked.
     pub hooks: Hooks<'a>,
-    /// How long it may take until it is published, waiting for others included.
+    /// How long it may take until it is published, including waiting for others.
     pub patience: Duration,
 }
 
@@ -36,24 +35,23 @@ pub struct Author<'a> {
     pub email: &'a str,
 }
 
-/// Whether the hooks of the repository run. They are programs of whoever wrote the repository's settings.
+/// Whether the repository's hooks run. They are programs of whoever wrote the repository's settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Hooks<'a> {
-    /// None does.
     #[default]
     Skip,
-    /// `pre-commit` and `commit-msg` do, and may refuse.
+    /// `pre-commit` and `commit-msg` run, and may refuse.
     ///
-    /// `pre-commit` sees the index that is committed, as `GIT_INDEX_FILE`, and may change contents in it, but not
-    /// add paths. `commit-msg` may change the message. Both may run again if somebody else commits meanwhile.
-    /// Other hooks (`prepare-commit-msg`, `post-commit`, …) do not run.
+    /// `pre-commit` sees the index that is committed, as `GIT_INDEX_FILE`, and may change contents in it, but not add
+    /// paths. `commit-msg` may change the message. Both may run again if somebody else commits in the meantime. Other
+    /// hooks (`prepare-commit-msg`, `post-commit`, …) do not run.
     ///
-    /// What runs them decides what they can write to; without, it is whatever this process can.
+    /// The confiner limits what they can write to; without one, that is whatever this process can.
     Run(Option<&'a Confiner>),
 }
 
 impl CommitRequest<'_> {
-    /// Refuses what git would refuse, or would take for something else.
+    /// Refuses what git would refuse, or would misinterpret.
     pub(super) fn check(&self) -> Result<(), NotCommitted> {
         let bad = |problem: &str| Err(NotCommitted::BadRequest { problem: problem.to_owned() });
         if self.message.trim().is_empty() {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use comity_core::paths::{Alternative, covers, fold};
 use comity_core::{CaseRule, PathPattern};
 
-/// Which paths may be in a commit.
+/// Decides which paths may be in a commit.
 pub trait CommitScope: Sync {
-    /// Where to look for changes: wider than what is covered, or the same.
+    /// Where to look for changes: at least what is covered.
     fn look(&self) -> SearchScope;
 
     /// Whether a path from the top of the worktree, as git spells it, may be in the commit.
@@ -23,11 +23,10 @@ pub enum SearchScope {
     At(Vec<PathBuf>),
 }
 
-/// The scope of one who holds locks: everything that one of the patterns means.
+/// The scope of somebody with locks: everything that one of the patterns matches.
 #[derive(Clone, Debug)]
 pub struct Patterns<'a> {
     pub patterns: &'a [PathPattern],
-    /// Whether names differ by case.
     pub case: CaseRule,
 }
 
@@ -53,7 +52,7 @@ impl CommitScope for Patterns<'_> {
 }
 
 impl Patterns<'_> {
-    /// A name in the form that patterns have it, if they can have it.
+    /// A name in the form that patterns have, if it has one.
     fn name(&self, name: &[u8]) -> Option<String> {
         let name = str::from_utf8(name).ok()?;
         let is_plain = !name.chars().any(|c| c.is_control() || c == '\\');

@@ -1,6 +1,5 @@
-//! Two questions at once: most of the time of a call of git is its start.
+//! Two questions at once: most of the time of a git call is its start.
 
-/// Gives both answers, found out at the same time.
 pub(super) fn both<A, B: Send>(a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
     std::thread::scope(|scope| {
         let second = scope.spawn(b);

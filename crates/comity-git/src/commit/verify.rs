@@ -1,4 +1,4 @@
-//! Asks git, after the fact, what was committed and what is left.
+//! Asks git afterwards what was committed and what is left.
 
 use super::answer::{Confirmation, Dirty, FirstOf};
 use super::change::{FileChange, read_raw};
@@ -37,7 +37,7 @@ pub(super) fn changes_of(git: &Git<'_>, commit: &str) -> Result<(String, Vec<Fil
     Ok((String::from_utf8_lossy(commit).into_owned(), read_raw(changes)?))
 }
 
-/// What in the worktree is not committed now.
+/// What is uncommitted in the worktree now.
 pub(super) fn dirty(git: &Git<'_>) -> Dirty {
     match WorktreeStatus::ask(git, StatusQuery { submodules: true, ..StatusQuery::default() }) {
         Ok(status) => Dirty::Known(FirstOf::of(look::dirty(&status.entries))),

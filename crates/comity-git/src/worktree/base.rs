@@ -1,4 +1,4 @@
-//! Where a new worktree begins, and whether its names are free.
+//! Where a new worktree starts, and whether its names are free.
 
 use std::fs;
 
@@ -9,14 +9,13 @@ use super::slug::Slug;
 use super::{Driver, FailureKind::Taken};
 use crate::git::Git;
 
-/// Bytes of the name of a base.
 const BASE_BYTES_MAX: usize = 1_024;
 const TAKEN_HINT: &str = "take another name, or remove the old one first";
 
 impl Driver {
-    /// The commit that a base is now, after a look whether the branch of the new worktree is free.
+    /// The base's current commit, after checking that the new worktree's branch is free.
     ///
-    /// Both are asked in one go: for a worktree from the pool a call of git is a good part of the cost.
+    /// Both in one call: for a worktree from the pool a git call is a good part of the cost.
     pub(super) fn base_for(
         &self,
         git: &Git<'_>,
@@ -31,7 +30,7 @@ impl Driver {
         let mut arguments =
             vec!["for-each-ref", "--ignore-case", "--format=%(objecttype) %(objectname) %(refname)"];
         arguments.extend(patterns.iter().map(String::as_str));
-        // What is no plain name has to be asked for by itself: at the same time, for a second call is as long.
+        // An expression has to be resolved separately: in parallel, because a second call takes as long.
         let (output, resolved) = std::thread::scope(|scope| {
             let resolving = (!is_simple(base)).then(|| scope.spawn(|| self.resolve(git, base)));
             let died = || Err(WorktreeError::git("a thread that asked git has died"));
@@ -66,7 +65,6 @@ impl Driver {
         Ok(BaseCommit { name: base.to_owned(), commit })
     }
 
-    /// The commit that a name means to git.
     pub(super) fn resolve(&self, git: &Git<'_>, name: &str) -> Result<CommitId, WorktreeError> {
         if name.is_empty() || name.len() > BASE_BYTES_MAX || name.contains(char::is_control) {
             return Err(WorktreeError::bad_name(name, "it isn't the name of a commit"));
@@ -84,7 +82,7 @@ impl Driver {
         CommitId::printed(&output.stdout)
     }
 
-    /// Sees to it that no worktree has the folder of this slug, in any spelling, and that git does not think so either.
+    /// Checks that no worktree has this slug's folder, in any spelling, and that git does not think so either.
     pub(super) fn check_folder(&self, slug: &Slug) -> Result<(), WorktreeError> {
         let (dir, folder) = (&self.places.worktrees, slug.folder());
         for entry in fs::read_dir(dir).map_err(WorktreeError::disk(dir))? {
@@ -104,7 +102,7 @@ impl Driver {
     }
 }
 
-/// Whether a base can only be the name of a branch or a tag: no expression, no id, none of git's special names.
+/// Whether a base can only be the name of a branch or tag: no expression, no id, none of git's special names.
 fn is_simple(base: &str) -> bool {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/');
     let looks_like_id = base.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -117,8 +115,8 @@ fn is_simple(base: &str) -> bool {
         && !looks_special
 }
 
-/// Whether two branches cannot be kept side by side, on any file system: the same name, one inside the other, or a
-/// directory that differs by case only.
+/// Whether two branches cannot coexist on every file system: the same name, one inside the other, or a directory that
+/// differs only in case.
 fn collide(a: &str, b: &str) -> bool {
     let mut names = a.split('/').zip(b.split('/'));
     let first_difference = names.find(|(a, b)| a != b);

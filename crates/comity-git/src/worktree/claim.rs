@@ -19,11 +19,11 @@ use super::{BaseCommit, Driver};
 use crate::git::Git;
 use crate::worktrees::WorktreeDirs;
 
-/// What git says to a command that it does not have.
+/// Git's message for an unknown command.
 const NO_SUCH_COMMAND: &str = "unknown command";
 
 impl Driver {
-    /// Hands out a worktree of the pool if one is ready, and else makes one.
+    /// Hands out a worktree of the pool if one is ready, otherwise makes one.
     pub fn claim_or_create(&self, new: &NewWorktree<'_>) -> Result<MadeWorktree, WorktreeError> {
         match self.claim(new)? {
             Some(made) => Ok(made),
@@ -31,7 +31,7 @@ impl Driver {
         }
     }
 
-    /// Hands out a worktree of the pool, brought to the base if that has moved; nothing if none is ready.
+    /// Hands out a worktree of the pool, updated if the base has moved; `None` if none is ready.
     ///
     /// One that somebody has touched is not handed out: it goes to the trash, and stays there.
     pub fn claim(&self, new: &NewWorktree<'_>) -> Result<Option<MadeWorktree>, WorktreeError> {
@@ -55,7 +55,7 @@ impl Driver {
         reserved.note(new.slug, &branch, &base)?;
         let held = reserved.file();
         let first = pooled[0].name.clone();
-        // One that is at the base already comes first.
+        // Those already at the base come first.
         pooled.sort_by_key(|pooled| pooled.record.commit != base.commit);
         for pooled in pooled {
             let is_untouched =
@@ -78,7 +78,7 @@ impl Driver {
         Ok(None)
     }
 
-    /// Three questions that do not need each other's answers, asked at the same time.
+    /// Three independent questions, asked in parallel.
     fn find_out(
         &self,
         new: &NewWorktree<'_>,
@@ -99,7 +99,7 @@ impl Driver {
         })
     }
 
-    /// Moves a worktree of the pool to its new place, unless somebody else was quicker.
+    /// Moves a worktree of the pool to its new place, unless somebody else was faster.
     fn take(&self, pooled: &InPool, folder: &str) -> Result<bool, WorktreeError> {
         let (pool, worktrees) = (self.place(&self.places.pool)?, self.place(&self.places.worktrees)?);
         match pool.rename(&pooled.name, &worktrees, folder) {
@@ -141,7 +141,7 @@ impl Driver {
     }
 }
 
-/// Makes the branch and lets the worktree be on it. The files stay as they are: both are at the same commit.
+/// Creates the branch and puts the worktree on it. The files stay as they are: both are at the same commit.
 fn branch_off(git: &Git<'_>, branch: &Branch, commit: &CommitId) -> Result<(), WorktreeError> {
     let (full, reason) = (branch.full(), format!("branch: Created from {commit}"));
     let update = ["update-ref", "--create-reflog", "-m", &reason, "--stdin"];
@@ -163,7 +163,7 @@ fn branch_off(git: &Git<'_>, branch: &Branch, commit: &CommitId) -> Result<(), W
     }
     Ok(())
 }
-/// Writes down for git where a worktree has moved to. With the rename, this is all that `git worktree move` does.
+/// Tells git where a worktree has moved. Besides the rename, that is all that `git worktree move` does.
 pub(super) fn tell_git_where(worktree: &WorktreeDirs) -> Result<(), WorktreeError> {
     let marker = worktree.root.join(".git");
     let line = [marker.as_os_str().as_encoded_bytes(), b"\n"].concat();

@@ -1,4 +1,4 @@
-//! The id of a commit, and where a worktree begins.
+//! Ids of commits, and where a worktree starts.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::failure::WorktreeError;
 use super::names::plain_text;
 
-/// The whole id of a commit.
+/// A full id.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CommitId(String);
 
 impl CommitId {
-    /// Checks an id: 40 or 64 hexadecimal digits.
+    /// 40 or 64 hexadecimal digits.
     pub fn parse(text: &str) -> Result<CommitId, WorktreeError> {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         match matches!(text.len(), 40 | 64) && text.bytes().all(is_digit) {
@@ -22,7 +22,7 @@ impl CommitId {
         }
     }
 
-    /// The id that git printed, with a line end perhaps.
+    /// An id that git printed, perhaps with a line end.
     pub(crate) fn printed(output: &[u8]) -> Result<CommitId, WorktreeError> {
         let text = String::from_utf8_lossy(output);
         CommitId::parse(text.trim_end()).map_err(|_| {
@@ -30,7 +30,6 @@ impl CommitId {
         })
     }
 
-    /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -38,7 +37,7 @@ impl CommitId {
 
 plain_text!(CommitId);
 
-/// The commit that a worktree begins at, and the name by which it was asked for.
+/// The commit that a worktree starts from, and the name by which it was asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BaseCommit {
     /// As it was asked for, such as `origin/main`.

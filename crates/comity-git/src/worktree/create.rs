@@ -1,4 +1,4 @@
-//! Makes a worktree from nothing, or leaves nothing behind.
+//! Makes a worktree from scratch, or leaves nothing behind.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -19,21 +19,21 @@ use crate::git::Git;
 use crate::parse::parts;
 use crate::worktrees::WorktreeDirs;
 
-/// Settings for what changes the list of worktrees: each names the other by its whole path, so that either can be moved.
+/// Settings for commands that change the list of worktrees: both sides refer to each other by absolute paths, so that
+/// either can be moved.
 pub(super) const ADD_SETTINGS: &[(&str, &str)] = &[("worktree.useRelativePaths", "false")];
-/// Why git must not prune a worktree that is not ready.
+/// Why git must not prune an unfinished worktree.
 pub(super) const MAKING: &str = "it is being made";
 
 /// A worktree that somebody asks for.
 #[derive(Clone, Debug)]
 pub struct NewWorktree<'a> {
     pub slug: &'a Slug,
-    /// Its branch; `comity/<slug>` if none is given. It must not exist.
+    /// `comity/<slug>` if `None`. It must not exist.
     pub branch: Option<&'a Branch>,
-    /// The branch, tag or commit that it begins at.
     pub base: &'a str,
     pub setup: &'a Setup,
-    /// Its name, if it was reserved before; else it is while it is made.
+    /// Its name, if it was reserved before; otherwise it is reserved while it is made.
     pub reserved: Option<&'a Reserved>,
 }
 
@@ -42,11 +42,11 @@ pub struct NewWorktree<'a> {
 pub struct MadeWorktree {
     pub slug: Slug,
     pub path: PathBuf,
-    /// The branch that is checked out in it; nothing if a program of the user's has made it.
+    /// `None` if a hook made the worktree without one.
     pub branch: Option<Branch>,
     pub base: BaseCommit,
     pub setup: SetupDone,
-    /// Files that a filter of the repository would have changed (as for Git LFS): they are as they were committed.
+    /// Files that a filter of the repository would have changed (as for Git LFS): they are as committed.
     pub unfiltered: usize,
     pub warnings: Vec<String>,
 }
@@ -57,7 +57,7 @@ impl NewWorktree<'_> {
     }
 }
 
-/// What has been begun, and has to be taken back if it fails.
+/// What was begun, and has to be undone if it fails.
 pub(super) struct BegunWorktree {
     pub(super) slug: Slug,
     pub(super) path: PathBuf,
@@ -66,7 +66,7 @@ pub(super) struct BegunWorktree {
     pub(super) has_branch: bool,
 }
 
-/// What there is to know about the files of a new worktree.
+/// What there is to know about a new worktree's files.
 pub(super) struct CheckedOut {
     /// Files that a filter would have changed.
     pub(super) unfiltered: usize,
@@ -76,7 +76,7 @@ pub(super) struct CheckedOut {
 }
 
 impl Driver {
-    /// Makes a worktree with a branch of its own. If anything fails, neither of them is left.
+    /// Makes a worktree with a branch of its own. If anything fails, neither is left.
     pub fn create(&self, new: &NewWorktree<'_>) -> Result<MadeWorktree, WorktreeError> {
         let deadline = self.deadline();
         let branch = new.branch()?;
@@ -118,7 +118,7 @@ impl Driver {
         held: &File,
         deadline: Instant,
     ) -> Result<MadeWorktree, WorktreeError> {
-        // The branch is made first and by itself: it is ours if this succeeds, and else it is not.
+        // The branch is created first and by itself: if this succeeds it is ours, otherwise not.
         let (branch, commit) = (begun.branch.full(), begun.base.commit.as_str());
         let reason = format!("branch: Created from {}", begun.base.name);
         let zero = "0".repeat(commit.len());
@@ -155,10 +155,10 @@ impl Driver {
         self.hand_over(&worktree, begun, preparation, files, deadline)
     }
 
-    /// Fills a worktree that has no files yet.
+    /// Fills a worktree without files.
     ///
-    /// Git could do it while adding the worktree, but there may be filters that exist in the new worktree only: they
-    /// are found once it is there.
+    /// Git could do it while adding the worktree, but there may be filters that exist only in the new worktree: they
+    /// can be found once it exists.
     pub(super) fn check_out(
         &self,
         worktree: &WorktreeDirs,
@@ -182,7 +182,7 @@ impl Driver {
         }
     }
 
-    /// The last steps: what else it gets, and that it is somebody's from now on.
+    /// The last steps: setup, and that it is somebody's from now on.
     pub(super) fn hand_over(
         &self,
         worktree: &WorktreeDirs,
@@ -220,7 +220,7 @@ impl Driver {
         })
     }
 
-    /// Takes back what was begun, and says so. What has files in it goes to the trash, where it stays.
+    /// Undoes what was begun, and reports that. What has files goes to the trash, and stays there.
     pub(super) fn take_back(&self, begun: &BegunWorktree, failure: WorktreeError) -> WorktreeError {
         let why = format!("it could not be made: {failure}");
         let failure = match self.set_aside_path(Some(&begun.slug), &begun.path, &why) {
@@ -235,7 +235,7 @@ impl Driver {
         }
         let project = self.project();
         let git = Git::on_refs(&project, self.deadline());
-        // Nothing can be lost: the branch goes only if it is still at its base.
+        // Nothing can be lost: the branch is deleted only if it is still at its base.
         match git.tell(&["update-ref", "-d", &begun.branch.full(), begun.base.commit.as_str()], b"") {
             Ok(_) => failure,
             Err(error) => failure.and(&format!("the branch {} stays: {error}", begun.branch)),

@@ -1,4 +1,4 @@
-//! Files and directories below a directory that is held open, reached without following any link.
+//! Files below a directory that is held open, reached without following any link.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -10,20 +10,19 @@ use rustix::io::Errno;
 
 use crate::umask::{as_user, share};
 
-/// How a directory is opened: to look into, and only if it is one.
+/// How a directory is opened: only if it is one.
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// How a file is opened to be read; a pipe does not make us wait.
+/// How a file is opened for reading; a pipe does not block us.
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
-/// How a file is made: it must not be there.
+/// How a file is created: it must not exist.
 const MAKE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A directory that is held open.
 #[derive(Debug)]
 pub(crate) struct Root {
     fd: OwnedFd,
@@ -31,7 +30,7 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    /// Opens a directory; its last name must not be a link.
+    /// Its last name must not be a link.
     pub(crate) fn open(path: &Path) -> io::Result<Root> {
         Ok(Root { fd: rustix::fs::openat(CWD, path, DIRECTORY, Mode::empty())?, path: path.to_owned() })
     }
@@ -63,7 +62,7 @@ impl Root {
         Ok(file)
     }
 
-    /// Makes a file below that must not be there, and the directories above it.
+    /// Creates a new file below, and its missing parents.
     pub(crate) fn new_file(&self, below: &Path, mode: u32) -> io::Result<File> {
         if let Some(parent) = below.parent() {
             self.make_dirs(parent)?;
@@ -72,7 +71,7 @@ impl Root {
         Ok(File::from(as_user(|| beneath(self.fd(), below, MAKE, mode))?))
     }
 
-    /// Makes a directory and those above it, where they are missing.
+    /// Creates a directory and its missing parents.
     pub(crate) fn make_dirs(&self, below: &Path) -> io::Result<()> {
         let mut at = PathBuf::new();
         for name in plain_names(below)? {
@@ -85,7 +84,7 @@ impl Root {
         self.dir(&at).map(drop)
     }
 
-    /// What a directory entry is, links not followed; nothing if there is none.
+    /// The type of an entry, without following links; `None` if there is none.
     pub(crate) fn kind(&self, below: &Path) -> io::Result<Option<FileType>> {
         let parent = match self.dir(below.parent().unwrap_or(Path::new(""))) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -99,7 +98,7 @@ impl Root {
         }
     }
 
-    /// Reads a small plain file; nothing if there is none, an error if it is larger.
+    /// Reads a small plain file; `None` if there is none, an error if it is larger.
     pub(crate) fn read(&self, below: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
         let file = match self.file(below) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -116,7 +115,7 @@ impl Root {
         Ok(Some(bytes))
     }
 
-    /// Writes a file such that after a power cut there is the old one or the new one.
+    /// Writes a file atomically, also across a power cut.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let new = format!("{name}.new");
         match rustix::fs::unlinkat(&self.fd, &new, AtFlags::empty()) {
@@ -130,7 +129,7 @@ impl Root {
         Ok(())
     }
 
-    /// Removes a file or a link, never what a link leads to; that there is none is no error.
+    /// Removes a file or a link, not its target; a missing one is no error.
     pub(crate) fn unlink(&self, name: &str) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -142,19 +141,19 @@ impl Root {
         Ok(rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Makes a directory that must not be there.
+    /// Creates a new directory.
     pub(crate) fn make_dir(&self, name: &str) -> io::Result<()> {
         as_user(|| rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)))?;
         share(&self.path.join(name));
         Ok(())
     }
 
-    /// Moves an entry to another directory, where nothing of that name may be.
+    /// Moves an entry to another directory, where the name must be free.
     pub(crate) fn rename(&self, name: &str, to: &Root, new_name: &str) -> io::Result<()> {
         Ok(rustix::fs::renameat_with(&self.fd, name, &to.fd, new_name, RenameFlags::NOREPLACE)?)
     }
 
-    /// Makes sure that names made or moved in this directory survive a power cut.
+    /// Makes names in this directory survive a power cut.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
     }
@@ -168,7 +167,7 @@ fn beneath(dir: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> io::R
         use rustix::fs::ResolveFlags;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         match rustix::fs::openat2(dir, path, flags, mode, resolve) {
-            // Old kernels do not have it, and some containers do not let it through.
+            // Old kernels do not have it, and some containers block it.
             Err(Errno::NOSYS | Errno::PERM) => {}
             opened => return Ok(opened?),
         }
@@ -176,7 +175,7 @@ fn beneath(dir: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> io::R
     step_by_step(dir, path, flags, mode)
 }
 
-/// The same, one name after the other.
+/// The same, one name at a time.
 fn step_by_step(dir: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     let names = plain_names(path)?;
     let (last, way) = names.split_last().ok_or(ErrorKind::InvalidInput)?;
@@ -187,7 +186,7 @@ fn step_by_step(dir: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> 
     Ok(rustix::fs::openat(&at, *last, flags, mode)?)
 }
 
-/// The names of a path that has nothing else than names.
+/// The names of a path that consists only of names.
 fn plain_names(path: &Path) -> io::Result<Vec<&std::ffi::OsStr>> {
     let name = |component| match component {
         Component::Normal(name) => Ok(name),

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::UnknownState;
 use crate::fair_lock::FairLockError;
 
-/// Why something was not done. What was begun has been taken back, or the message says where it is.
+/// Why something was not done. What was begun has been undone, or the message says where it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorktreeError {
     kind: FailureKind,
@@ -15,25 +15,22 @@ pub struct WorktreeError {
     hint: &'static str,
 }
 
-/// What stands in the way.
+/// The kind of obstacle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureKind {
-    /// A name that cannot be used.
     BadName,
-    /// The worktree or the branch exists, or one that differs by case only.
+    /// The worktree or the branch exists, or one that differs only in case.
     Taken,
     /// The commit or branch to start from, or to merge, does not exist.
     NotFound,
-    /// A directory that worktrees cannot be kept in, or that is none of ours.
+    /// A directory where worktrees cannot be kept, or that is not ours.
     BadPlace,
     /// Somebody changed it in the meantime.
     Changed,
-    /// Somebody else is at it.
     Busy,
     Conflicts,
-    /// The user's own program failed.
     Hook,
-    /// Git failed, or said what we do not understand.
+    /// Git failed, or said something that we do not understand.
     Git,
     Disk,
 }
@@ -56,12 +53,10 @@ impl WorktreeError {
         WorktreeError::new(FailureKind::Git, message, "")
     }
 
-    /// Says that the file system failed at a path.
     pub(crate) fn disk(path: &Path) -> impl Fn(io::Error) -> WorktreeError {
         move |error| WorktreeError::new(FailureKind::Disk, format!("{}: {error}", path.display()), "")
     }
 
-    /// Says why there was no turn at the file at a path.
     pub(crate) fn no_turn(path: &Path) -> impl Fn(FairLockError) -> WorktreeError {
         move |no_turn| match no_turn {
             FairLockError::Busy => {
@@ -78,7 +73,6 @@ impl WorktreeError {
         self
     }
 
-    /// What stands in the way.
     pub fn kind(&self) -> FailureKind {
         self.kind
     }

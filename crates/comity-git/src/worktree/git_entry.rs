@@ -1,4 +1,4 @@
-//! Git's entries for worktrees: what it has in its own directory about each.
+//! Git's entries for worktrees: what it stores about each in its own directory.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,6 @@ use crate::dot_git::{found, pointer};
 /// Why git must not prune the entry of a worktree that goes to the trash.
 const MOVING: &str = "it is on its way to the trash\n";
 
-/// Bytes of the reason for a lock.
 const REASON_BYTES_MAX: u64 = 64 << 10;
 
 impl Driver {
@@ -29,7 +28,7 @@ impl Driver {
         lock().map_err(WorktreeError::disk(&git_dir.join("locked")))
     }
 
-    /// Takes that back; a lock of somebody else's stays.
+    /// Undoes that; somebody else's lock stays.
     pub(super) fn unlock_git_entry(&self, git_dir: &Path) -> Result<(), WorktreeError> {
         self.unlock_if(git_dir, |reason| reason == MOVING.as_bytes())
     }
@@ -48,20 +47,20 @@ impl Driver {
         unlock().map_err(WorktreeError::disk(&git_dir.join("locked")))
     }
 
-    /// Moves git's entry for a worktree into an entry.
+    /// Moves git's entry for a worktree into a trash entry.
     pub(super) fn move_git_entry(&self, dir: &Root, name: &str) -> Result<(), WorktreeError> {
         let all = self.place(&self.common_dir.join("worktrees"))?;
         all.rename(name, dir, GIT_ENTRY).map_err(WorktreeError::disk(&all.path().join(name)))
     }
 
-    /// Git's entries that say that their worktree is at a path.
+    /// Git's entries whose worktree is at a path.
     pub(super) fn entries_for(&self, path: &Path) -> Result<Vec<PathBuf>, WorktreeError> {
         let marker = path.join(".git");
         let entries = self.git_entries()?;
         Ok(entries.into_iter().filter(|(_, says)| *says == marker).map(|(dir, _)| dir).collect())
     }
 
-    /// Git's entries for worktrees, each with where it says that the worktree's `.git` is.
+    /// Git's entries for worktrees, each with the path of the worktree's `.git`.
     pub(super) fn git_entries(&self) -> Result<Vec<(PathBuf, PathBuf)>, WorktreeError> {
         let all = self.common_dir.join("worktrees");
         let Some(entries) = found(fs::read_dir(&all)).map_err(WorktreeError::disk(&all))? else {

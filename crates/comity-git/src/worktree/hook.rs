@@ -1,4 +1,4 @@
-//! Programs of the user's that make and remove worktrees in git's stead.
+//! The user's own programs that make and remove worktrees in place of git.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,18 +20,16 @@ use crate::git::Git;
 use crate::process::{self, ChildInput, ChildOutput, MayRun};
 use crate::time_limits::{GitPace, TimeLeft};
 
-/// A program of the user's, with its arguments. No shell is between.
+/// A program of the user with its arguments, run without a shell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorktreeHook {
-    /// The program and its arguments.
     pub argv: Vec<OsString>,
-    /// How long it may take.
     pub patience: Duration,
-    /// What runs it, if it must not write to everything.
+    /// What runs it, if it must not write everywhere.
     pub confiner: Option<Confiner>,
 }
 
-/// What the program is told on its input, and by the environment.
+/// What the program gets on its input, and in the environment.
 #[derive(Serialize)]
 struct HookRequest<'a> {
     event: &'static str,
@@ -66,9 +64,9 @@ impl Driver {
         Ok(MadeWorktree { slug: new.slug.clone(), path, branch, base, setup, unfiltered: 0, warnings })
     }
 
-    /// Writes down what is known about a worktree that was made for us, if git knows it; gives its branch.
+    /// Writes the record of a worktree that was made for us, if git knows it; returns its branch.
     ///
-    /// Of anything else nothing can be proven, so it will never be removed by us.
+    /// About anything else nothing can be proven, so we will never remove it.
     fn take_note(
         &self,
         path: &Path,
@@ -92,7 +90,7 @@ impl Driver {
         Ok(branch)
     }
 
-    /// Lets the user's program remove a worktree that was proven to hold no work, after its commit is kept by a ref.
+    /// Lets the user's program remove a worktree that is proven to hold no work, after a ref keeps its commit.
     pub fn remove_by_hook(&self, hook: &WorktreeHook, proof: &Removable<'_>) -> Result<(), Vec<KeepReason>> {
         let failed = |failure: WorktreeError| vec![KeepReason::unknown(failure)];
         let deadline = self.deadline();
@@ -143,6 +141,7 @@ impl Driver {
         let output = process::run(
             &mut command,
             MayRun::Everything,
+            &[],
             ChildInput::Bytes(input),
             TimeLeft::new(GitPace::Any, Instant::now() + hook.patience),
         )
@@ -157,7 +156,7 @@ impl Driver {
         Ok(output)
     }
 
-    /// The directory that a program printed: one line, a directory that is nobody's checkout already.
+    /// The directory that a program printed: a single line, and not somebody's checkout already.
     fn printed_path(&self, stdout: &[u8]) -> Result<PathBuf, WorktreeError> {
         let text = String::from_utf8_lossy(stdout);
         let no = |problem: &str| {

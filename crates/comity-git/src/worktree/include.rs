@@ -15,12 +15,11 @@ use super::setup::SkippedCopy;
 use crate::git::Git;
 use crate::parse::{parts, to_path};
 
-/// The file with the patterns, at the top of the main worktree.
+/// At the top of the main worktree.
 const INCLUDE_FILE: &str = ".worktreeinclude";
 const INCLUDE_BYTES_MAX: u64 = 64 << 10;
-/// Files that one list may name.
 const FILES_MAX: usize = 10_000;
-/// Directories that are looked into for one list.
+/// Directories that are searched for one list.
 const DIRS_MAX: usize = 10_000;
 
 /// The files to copy, from the top of the worktree.
@@ -33,7 +32,7 @@ pub(crate) struct Included {
 
 /// Finds what is ignored by git *and* named by `.worktreeinclude`.
 ///
-/// Git lists an ignored directory as one; it is looked into only where a pattern does.
+/// Git lists an ignored directory as one; it is searched only if a pattern reaches into it.
 pub(crate) fn included(git: &Git<'_>) -> Result<Included, WorktreeError> {
     let root = Root::open(&git.worktree().root).map_err(WorktreeError::disk(&git.worktree().root))?;
     let mut included = Included::default();
@@ -79,7 +78,7 @@ impl Included {
         self.skipped.push(SkippedCopy { path, why });
     }
 
-    /// Adds what the patterns name in an ignored directory.
+    /// Adds what the patterns match in an ignored directory.
     fn look_into(&mut self, root: &Root, list: &IncludeList, dir: &Path) {
         if !list.name(dir, true) && !list.look_into(dir) {
             return;
@@ -102,7 +101,7 @@ impl Included {
     }
 }
 
-/// What is in a directory, git's own aside, sorted by name.
+/// A directory's entries, without git's own, sorted by name.
 fn entries(root: &Root, dir: &Path) -> io::Result<Vec<(PathBuf, FileType)>> {
     let dir = root.dir(dir)?;
     let mut names = Vec::new();

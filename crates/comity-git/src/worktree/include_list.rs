@@ -1,27 +1,27 @@
-//! A list of patterns in the syntax of `.gitignore`: what it names, and where it reaches.
+//! A list of patterns in the syntax of `.gitignore`: what it matches, and where it reaches.
 
 use std::path::Path;
 
 use ignore::Error;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// Patterns of one list; those behind are left out.
+/// Further ones are dropped.
 const PATTERNS_MAX: usize = 1_000;
-/// Bytes of one pattern; a longer one is left out.
+/// A longer one is dropped.
 const PATTERN_BYTES_MAX: usize = 1_024;
 
-/// Patterns, of which the last one that matches a path decides.
+/// Patterns; the last one that matches a path decides.
 #[derive(Debug)]
 pub(crate) struct IncludeList {
     names: Gitignore,
     /// The directories on the way to what patterns with slashes mean.
     ways: Gitignore,
-    /// Those of them from which a pattern goes on into all directories below.
+    /// Those of them from which a pattern reaches into all directories below.
     deep_ways: Gitignore,
 }
 
 impl IncludeList {
-    /// Reads the lines of a file. A malformed pattern names nothing, as in git.
+    /// A malformed pattern matches nothing, as in git.
     pub(crate) fn parse(text: &[u8]) -> Result<IncludeList, Error> {
         let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
         let lines = text.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
@@ -43,16 +43,16 @@ impl IncludeList {
         Ok(IncludeList { names: names.build()?, ways: ways.build()?, deep_ways: deep_ways.build()? })
     }
 
-    /// Whether the list names a path, or a directory above it.
+    /// Whether the list matches a path, or a directory above it.
     pub(crate) fn name(&self, path: &Path, is_dir: bool) -> bool {
         let is_named = |path: &Path, is_dir| self.names.matched(path, is_dir).is_ignore();
         is_named(path, is_dir) || above(path).any(|dir| is_named(dir, true))
     }
 
-    /// Whether a pattern looks into a directory that it does not name.
+    /// Whether a pattern reaches into a directory that it does not match.
     ///
-    /// One that could match in any directory at all (`.env`, `**/.env`) does not: it would make us walk through
-    /// everything that is ignored.
+    /// One that could match in any directory at all (`.env`, `**/.env`) does not: it would make us search everything
+    /// that is ignored.
     pub(crate) fn look_into(&self, dir: &Path) -> bool {
         self.ways.matched(dir, true).is_ignore()
             || above(dir).any(|dir| self.deep_ways.matched(dir, true).is_ignore())
@@ -63,8 +63,8 @@ fn above(path: &Path) -> impl Iterator<Item = &Path> {
     path.ancestors().skip(1).filter(|dir| !dir.as_os_str().is_empty())
 }
 
-/// The directories above what a pattern means, from the top, and whether it means any depth from there on; none if it means
-/// a name in any directory.
+/// The directories above what a pattern means, from the top, and whether it reaches any depth from there on; none if
+/// it means a name in any directory.
 fn ways_of(line: &str) -> Vec<(String, bool)> {
     let pattern = line.trim_end();
     let pattern = pattern.strip_suffix('/').unwrap_or(pattern);

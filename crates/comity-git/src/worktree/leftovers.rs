@@ -1,4 +1,4 @@
-//! What a crash has left: found at start, told apart, and never deleted.
+//! What crashes left: found at start, told apart, and never deleted.
 
 use std::fmt;
 use std::fs;
@@ -17,26 +17,26 @@ use super::slug::Slug;
 use super::trash::{FILES, GIT_ENTRY, PURGING};
 use crate::worktrees::WorktreeDirs;
 
-/// Something that a crash has left.
+/// Something left by a crash.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Leftover {
-    /// A worktree that was begun and never handed out, or is on its way from the pool.
+    /// A worktree that was begun and never handed out, or was on its way from the pool.
     HalfMade {
         path: PathBuf,
-        /// What it was to be called, if that was written down.
+        /// What it was to be called, if that was recorded.
         slug: Option<String>,
     },
-    /// A directory that git has no entry for.
+    /// A directory without an entry in git.
     NoGitEntry { path: PathBuf },
-    /// An entry of git's for a worktree that is not there.
+    /// An entry in git for a worktree that does not exist.
     NoFiles { path: PathBuf, git_entry: PathBuf },
-    /// A worktree that is in the trash only in part: restoring it puts the parts together.
+    /// A worktree that is only partly in the trash: restoring it puts the parts together.
     HalfRemoved {
         /// Its name in the trash.
         id: String,
         path: PathBuf,
     },
-    /// Something in our places that we have not made.
+    /// Something in our places that we did not make.
     Unknown { path: PathBuf },
 }
 
@@ -54,7 +54,6 @@ impl Leftover {
 }
 
 impl Leftover {
-    /// What to do about it.
     pub fn next_step(&self) -> String {
         match self {
             Leftover::HalfMade { slug: Some(slug), .. } => {
@@ -100,7 +99,7 @@ impl fmt::Display for Leftover {
 }
 
 impl Driver {
-    /// Finds what crashes have left in our places. Worktrees that are whole are not among them.
+    /// Finds what crashes left in our places. Complete worktrees are not included.
     pub fn leftovers(&self) -> Result<Vec<Leftover>, WorktreeError> {
         let mut found = self.left_in_trash()?;
         for place in [&self.places.worktrees, &self.places.pool] {
@@ -113,7 +112,7 @@ impl Driver {
         Ok(found)
     }
 
-    /// Git's entries for worktrees in our places that are not there, those aside that are known to be half removed.
+    /// Git's entries for worktrees in our places that do not exist, except those known to be half removed.
     pub(super) fn left_without_files(&self, known: &[Leftover]) -> Result<Vec<Leftover>, WorktreeError> {
         let is_ours = |path: &Path| {
             path.parent().is_some_and(|it| it == self.places.worktrees || it == self.places.pool)
@@ -125,7 +124,7 @@ impl Driver {
             };
             let is_half_removed =
                 known.iter().any(|it| matches!(it, Leftover::HalfRemoved { path: was, .. } if *was == path));
-            // One that has moved is told by where it is now.
+            // One that has moved is reported by where it is now.
             if !is_half_removed && !path.exists() && !self.is_elsewhere(&git_entry)? {
                 found.push(Leftover::NoFiles { path, git_entry });
             }
@@ -146,7 +145,7 @@ impl Driver {
         self.left_there(path, is_pool)
     }
 
-    /// What a crash of an older server has left of a worktree, if it is half made.
+    /// What a crash of an older server left of a worktree, if it is half made.
     pub(super) fn left_half_made(&self, slug: &Slug) -> Option<Leftover> {
         let path = self.places.worktrees.join(slug.folder());
         let left = path.symlink_metadata().ok().and_then(|_| self.left_there(&path, false));
@@ -174,7 +173,7 @@ impl Driver {
         }
     }
 
-    /// Whether some directory in our places leads to this entry of git's.
+    /// Whether some directory in our places leads to this entry of git.
     pub(super) fn is_elsewhere(&self, git_entry: &Path) -> Result<bool, WorktreeError> {
         for place in [&self.places.worktrees, &self.places.pool] {
             let leads_there = |path: &PathBuf| self.linked(path).is_some_and(|it| it.git_dir == git_entry);
@@ -197,7 +196,7 @@ impl Driver {
                 let git_entry = self.common_dir.join("worktrees").join(name);
                 self.entries_for(&entry.path).is_ok_and(|entries| entries.contains(&git_entry))
             });
-            // All that there was is in the trash, or somebody has put the whole back.
+            // Everything is in the trash, or somebody has put it all back.
             let is_whole = is_in_trash(GIT_ENTRY) || (is_in_trash(FILES) && !is_in_place);
             if !is_whole {
                 found.push(Leftover::HalfRemoved { id, path: entry.path });
@@ -207,14 +206,14 @@ impl Driver {
     }
 }
 
-/// Whether a worktree is where git thinks that it is.
+/// Whether a worktree is where git thinks it is.
 fn is_settled(worktree: &WorktreeDirs) -> bool {
     let says = crate::dot_git::pointer(&worktree.git_dir.join("gitdir"));
     let marker = worktree.root.join(".git");
     says.is_ok_and(|says| says.as_deref() == Some(marker.as_os_str().as_encoded_bytes()))
 }
 
-/// Whether it is locked by us still, as all are until they are handed out.
+/// Whether we still have it locked, as all are until they are handed out.
 fn is_held(worktree: &WorktreeDirs) -> bool {
     let reason = crate::dot_git::pointer(&worktree.git_dir.join("locked"));
     reason.is_ok_and(|reason| {
@@ -222,7 +221,7 @@ fn is_held(worktree: &WorktreeDirs) -> bool {
     })
 }
 
-/// What is in a place, what begins with a dot aside.
+/// What is in a place, without names that begin with a dot.
 pub(super) fn visible(place: &Path) -> Result<Vec<PathBuf>, WorktreeError> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(place).map_err(WorktreeError::disk(place))? {

@@ -1,4 +1,4 @@
-//! Large directories that a worktree shares with the main one, by a link.
+//! Large directories that a worktree shares with the main one by a link.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -11,9 +11,9 @@ use super::names::InnerPath;
 use super::record::SharedLink;
 use crate::git::Git;
 
-/// Makes a link to a directory of the main worktree, at the same place of another one; or says why not.
+/// Links to a directory of the main worktree at the same place in another one.
 ///
-/// The directory itself must be inside the main worktree, without any link on the way to it.
+/// The directory must be inside the main worktree, without any link on the way.
 pub(crate) fn link(main: &Root, worktree: &Root, path: &InnerPath) -> Result<SharedLink, String> {
     let target = main.path().join(path.as_path());
     let says = |error: std::io::Error| error.to_string();
@@ -42,7 +42,7 @@ pub(crate) fn is_ours(worktree: &Path, link: &SharedLink) -> bool {
     is_beneath() && std::fs::read_link(path).is_ok_and(|target| target == link.target)
 }
 
-/// Removes a link of ours; never what it leads to. One that is not as we made it stays.
+/// Removes a link of ours, not its target. One that is not as we made it stays.
 pub(crate) fn unlink(worktree: &Path, link: &SharedLink) -> Result<(), WorktreeError> {
     let path = worktree.join(link.path.as_path());
     if !is_ours(worktree, link) {
@@ -51,7 +51,7 @@ pub(crate) fn unlink(worktree: &Path, link: &SharedLink) -> Result<(), WorktreeE
     std::fs::remove_file(&path).map_err(WorktreeError::disk(&path))
 }
 
-/// Makes a link of ours again, where nothing is in its place.
+/// Recreates a link of ours, if its place is free.
 pub(crate) fn link_again(worktree: &Path, link: &SharedLink) -> Result<(), WorktreeError> {
     let path = worktree.join(link.path.as_path());
     match symlink(&link.target, &path) {
@@ -60,9 +60,9 @@ pub(crate) fn link_again(worktree: &Path, link: &SharedLink) -> Result<(), Workt
     }
 }
 
-/// The directory with the hooks of the user's checkout, if they are kept in it and not in git's directory.
+/// The directory with the hooks of the user's checkout, if they are in the checkout and not in git's directory.
 ///
-/// A relative `core.hooksPath` means a directory of each worktree; where it is not in the commits (as with tools that
+/// A relative `core.hooksPath` means a directory of each worktree; if it is not committed (as with tools that
 /// generate it), a new worktree would silently have no hooks.
 pub(crate) fn hooks_dir(main: &Git<'_>) -> Result<Option<InnerPath>, WorktreeError> {
     let output = main.run(&["config", "-z", "--get-all", "core.hooksPath"], b"")?;

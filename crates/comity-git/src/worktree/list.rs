@@ -1,4 +1,4 @@
-//! The worktrees that somebody has been given.
+//! The worktrees that were handed out.
 
 use std::fs;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub struct ListedWorktree {
 }
 
 impl Driver {
-    /// The worktrees that somebody has been given, by path. Those that a crash has left half made are leftovers.
+    /// The worktrees that were handed out, by path. Half made ones that a crash left are leftovers.
     pub fn list(&self) -> Result<Vec<ListedWorktree>, WorktreeError> {
         let dir = &self.places.worktrees;
         let mut all = Vec::new();

@@ -1,7 +1,7 @@
-//! Worktrees for those who work: makes them, keeps some ready, and takes them away only when no work can be lost.
+//! Worktrees for agents: makes them, keeps some ready, and removes them only when no work can be lost.
 //!
-//! Nothing is ever deleted here but what was proven to be in a commit, and that only after a week in the trash.
-//! Whoever calls passes names, paths and closures; agents and locks are not known here.
+//! Nothing is ever deleted but what is proven to be committed, and only after a week in the trash. Callers pass
+//! names, paths and closures; agents and locks are not known here.
 
 mod base;
 mod claim;
@@ -58,7 +58,7 @@ pub use list::ListedWorktree;
 pub use merge::{Conflict, MERGED, MergeChange, MergePlan, MergeTurn, Merged, Person, Side, WaitingMerge};
 pub use names::{Branch, InnerPath};
 pub use pool::Filled;
-pub use proof::{KeepReason, Removable, RemovalRules, Why};
+pub use proof::{KeepCause, KeepReason, Removable, RemovalRules};
 pub use purge::{Purged, TRASH_KEPT_FOR};
 pub use record::{Copied, SharedLink};
 pub use reserve::Reserved;
@@ -71,14 +71,14 @@ pub use trash::Trashed;
 
 use failure::FailureKind::BadPlace;
 
-/// Where worktrees are kept: three directories on the file system of the repository, none inside another.
+/// Where worktrees are kept: three directories on the repository's file system, none inside another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Places {
     /// Those that somebody works in.
     pub worktrees: PathBuf,
-    /// Those that were taken away, for a week.
+    /// Those that were removed, for a week.
     pub trash: PathBuf,
-    /// Those that are ready for the next one.
+    /// Those that are ready to be handed out.
     pub pool: PathBuf,
 }
 
@@ -99,16 +99,16 @@ pub struct Driver {
     places: Places,
     patience: Duration,
     watch: Box<dyn Fn(WorktreeStep) + Send + Sync>,
-    /// Watches over the worktrees of the pool, by name.
+    /// The watches over the worktrees of the pool, by name.
     watches: Mutex<HashMap<String, watch::ChangeWatch>>,
-    /// Whether what a crash has left of the pool has been cleared.
+    /// Whether crash leftovers in the pool have been cleared.
     is_recovered: AtomicBool,
 }
 
 impl Driver {
-    /// Takes charge of the worktrees of a project, by its common git directory. The places are made if need be.
+    /// Manages the worktrees of a project, given its common git directory. Creates the places if need be.
     ///
-    /// No act takes longer than `patience`; one that would is given up.
+    /// Nothing takes longer than `patience`; what would is given up.
     pub fn open(common_dir: &Path, places: &Places, patience: Duration) -> Result<Driver, WorktreeError> {
         let common_dir = common_dir.canonicalize().map_err(WorktreeError::disk(common_dir))?;
         let make = |place: &PathBuf| -> Result<PathBuf, WorktreeError> {
@@ -134,13 +134,13 @@ impl Driver {
         })
     }
 
-    /// The same, telling of each step that is done.
+    /// The same, reporting each finished step.
     pub fn watched(mut self, watch: impl Fn(WorktreeStep) + Send + Sync + 'static) -> Driver {
         self.watch = Box::new(watch);
         self
     }
 
-    /// Where worktrees are kept, links resolved.
+    /// Symlinks resolved.
     pub fn places(&self) -> &Places {
         &self.places
     }
@@ -158,7 +158,7 @@ impl Driver {
         WorktreeDirs { root: self.common_dir.clone(), git_dir: self.common_dir.clone() }
     }
 
-    /// The user's own checkout, if the project has one that can be found.
+    /// The user's own checkout, if it can be found.
     fn main(&self) -> Result<Option<WorktreeDirs>, WorktreeError> {
         worktrees::main(&self.common_dir).map_err(WorktreeError::disk(&self.common_dir))
     }
@@ -179,7 +179,7 @@ fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Sees to it that a worktree can be renamed from one place to the other, and shows in nobody's `git status`.
+/// Checks that a worktree can be renamed between the places, and shows in nobody's `git status`.
 fn check_places(common_dir: &Path, places: &Places) -> Result<(), WorktreeError> {
     let refuse = |message: String, hint| Err(WorktreeError::new(BadPlace, message, hint));
     let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev);

@@ -1,4 +1,4 @@
-//! What is mounted inside a directory, bind mounts included: the files there are somebody else's.
+//! What is mounted inside a directory, including bind mounts: those files are somebody else's.
 
 use std::ffi::{CStr, OsString};
 use std::io;
@@ -11,7 +11,7 @@ use rustix::fs::{Mode, OFlags};
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Where something is mounted below a directory; an error if that cannot be told.
+/// Mount points below a directory; an error if that cannot be told.
 #[cfg(target_os = "linux")]
 pub(super) fn below(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mounts = std::fs::read("/proc/self/mountinfo")?;
@@ -22,7 +22,7 @@ pub(super) fn below(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(points.filter(|point| point.starts_with(dir)).collect())
 }
 
-/// Other systems tell by the device alone, which [`open_on_same_mount`] looks at.
+/// Elsewhere only the device tells, which [`open_on_same_mount`] checks.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn below(_: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(Vec::new())
@@ -38,7 +38,7 @@ pub(super) fn open_on_same_mount(parent: impl AsFd, name: &CStr) -> io::Result<O
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS;
         match rustix::fs::openat2(&parent, name, DIRECTORY, Mode::empty(), resolve) {
             Err(Errno::XDEV) => return Err(mounted()),
-            // Old kernels do not have it, and some containers do not let it through.
+            // Old kernels do not have it, and some containers block it.
             Err(Errno::NOSYS | Errno::PERM) => {}
             opened => return Ok(opened?),
         }
@@ -47,7 +47,7 @@ pub(super) fn open_on_same_mount(parent: impl AsFd, name: &CStr) -> io::Result<O
     if mount_of(&parent)? == mount_of(&opened)? { Ok(opened) } else { Err(mounted()) }
 }
 
-/// What tells the mount of an open directory from others.
+/// Identifies the mount of an open directory.
 #[cfg(target_os = "linux")]
 fn mount_of(dir: impl AsFd) -> io::Result<u64> {
     use std::os::fd::AsRawFd;
@@ -61,7 +61,7 @@ fn mount_of(dir: impl AsFd) -> io::Result<u64> {
     Ok(rustix::fs::fstat(dir)?.st_dev as u64)
 }
 
-/// A path of the kernel's list, in which blanks and the like are octal numbers.
+/// A path in the kernel's list, with blanks and the like as octal numbers.
 #[cfg(target_os = "linux")]
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let (mut plain, mut rest) = (Vec::new(), text);

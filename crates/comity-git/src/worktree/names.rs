@@ -1,4 +1,4 @@
-//! What names may look like: segments of paths, branches of git, and paths inside a worktree.
+//! What names may look like: path segments, branches, and paths inside a worktree.
 
 use std::fmt;
 use std::path::Path;
@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{FailureKind, WorktreeError};
 
-/// Bytes of a branch's name.
 const BRANCH_BYTES_MAX: usize = 200;
-/// Bytes of a path inside a worktree that somebody gave.
 const INNER_PATH_BYTES_MAX: usize = 512;
 
 /// The name of a branch, without `refs/heads/`.
@@ -18,7 +16,7 @@ const INNER_PATH_BYTES_MAX: usize = 512;
 pub struct Branch(String);
 
 impl Branch {
-    /// Checks the name of a branch; that it exists is not asked.
+    /// Checks the syntax, not whether it exists.
     pub fn parse(text: &str) -> Result<Branch, WorktreeError> {
         let name = text.strip_prefix("refs/heads/").unwrap_or(text);
         let is_legal =
@@ -30,24 +28,23 @@ impl Branch {
         }
     }
 
-    /// The name without `refs/heads/`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The whole name of the ref.
+    /// The full name of the ref.
     pub fn full(&self) -> String {
         format!("refs/heads/{}", self.0)
     }
 }
 
-/// A path inside a worktree that somebody gave, such as a directory to link: no way out of it, no odd characters.
+/// A given path inside a worktree, such as a directory to link: no way out of it, no odd characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct InnerPath(String);
 
 impl InnerPath {
-    /// Checks a path by the rule for the segments of a slug.
+    /// Checks each segment by the rule for slugs.
     pub fn parse(text: &str) -> Result<InnerPath, WorktreeError> {
         let path = text.strip_suffix('/').unwrap_or(text);
         let is_git = |segment: &str| segment.eq_ignore_ascii_case(".git");
@@ -61,12 +58,11 @@ impl InnerPath {
         }
     }
 
-    /// The path with `/` between its names.
+    /// With `/` between its names.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The path for the file system.
     pub fn as_path(&self) -> &Path {
         Path::new(&self.0)
     }
@@ -84,7 +80,7 @@ pub(crate) fn segment_problem(segment: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether git takes a name as that of a ref, by the rules of `git check-ref-format`.
+/// Whether a name is valid for a ref, by the rules of `git check-ref-format`.
 pub(crate) fn is_legal_ref(name: &str) -> bool {
     let is_fit = |c: char| !c.is_control() && !matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\');
     let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
@@ -96,7 +92,7 @@ pub(crate) fn is_legal_ref(name: &str) -> bool {
         && !name.ends_with('.')
 }
 
-/// Eight digits that nobody has used yet.
+/// Eight random digits.
 pub(crate) fn random_suffix() -> Result<String, WorktreeError> {
     let number =
         getrandom::u32().map_err(|error| WorktreeError::new(FailureKind::Disk, error.to_string(), ""))?;

@@ -1,4 +1,4 @@
-//! Worktrees that are made beforehand, so that the next one is there in a moment.
+//! The pool: worktrees made in advance, so that the next one is available at once.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -20,20 +20,17 @@ use super::{Driver, FailureKind};
 use crate::git::Git;
 use crate::worktrees::WorktreeDirs;
 
-/// Worktrees that are kept ready.
 const READY_MAX: usize = 16;
 /// Why git must not prune a worktree of the pool.
 pub(super) const READY: &str = "it is ready for the next one";
-/// Behind the name of one that is being brought up to date, and cannot be claimed.
+/// Suffix of one that is being updated, and cannot be claimed.
 const BUSY: &str = ".busy";
 
 /// What filling the pool did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filled {
     pub ready: usize,
-    /// How many of them were made for it.
     pub made: usize,
-    /// How many were brought to a base that had moved.
     pub updated: usize,
     /// Those that somebody had touched; they are in the trash under these names, and stay there.
     pub discarded: Vec<String>,
@@ -47,7 +44,7 @@ pub(super) struct InPool {
 }
 
 impl Driver {
-    /// Sees to it that so many worktrees are ready, at what `base` is now. Takes as long as git does.
+    /// Makes this many worktrees ready, at the current commit of `base`. Takes as long as git does.
     pub fn fill(&self, base: &str, ready: usize) -> Result<Filled, WorktreeError> {
         let deadline = self.deadline();
         let turn = self.turn_at_pool(deadline)?;
@@ -77,12 +74,10 @@ impl Driver {
         Ok(filled)
     }
 
-    /// How many worktrees are ready.
     pub fn ready(&self) -> Result<usize, WorktreeError> {
         Ok(self.pooled()?.len())
     }
 
-    /// The worktrees that are ready, by name.
     pub(super) fn pooled(&self) -> Result<Vec<InPool>, WorktreeError> {
         let pool = &self.places.pool;
         let mut names = Vec::new();
@@ -103,7 +98,7 @@ impl Driver {
 
     /// Whether nobody has touched a worktree of the pool since it was made.
     ///
-    /// One that has been watched need not be looked at; but what is in git's directory for it is looked at always.
+    /// A watched one need not be searched; but git's directory for it always is.
     pub(super) fn is_untouched(&self, pooled: &InPool, deadline: Instant) -> bool {
         let InPool { name, worktree, record } = pooled;
         let is_watched = || self.watches().get(name).is_some_and(ChangeWatch::is_silent);
@@ -141,7 +136,7 @@ impl Driver {
             let files = self.check_out(&worktree, held, deadline)?;
             self.done(WorktreeStep::CheckedOut);
             let (record, watch) = self.seal(&worktree, commit, files, deadline)?;
-            // It can be claimed as soon as it is written down, and is watched by then.
+            // It can be claimed as soon as its record is written, and must be watched by then.
             watch.map(|watch| self.watches().insert(name.clone(), watch));
             record.write(&worktree.git_dir)
         };
@@ -152,7 +147,7 @@ impl Driver {
         })
     }
 
-    /// Seals a worktree that nobody has had, once git says that there is nothing in it but the commit.
+    /// Seals an unused worktree, once git says that it contains only the commit.
     ///
     /// It is watched from before git looks: as long as nothing happens, it is what git has seen.
     fn seal(
@@ -172,7 +167,7 @@ impl Driver {
         Ok((WorktreeRecord::Pooled(record), watch))
     }
 
-    /// Watches the worktrees that are ready, as far as they are not watched yet.
+    /// Watches the ready worktrees that are not watched yet.
     pub(super) fn watch_pool(&self, deadline: Instant) -> Result<(), WorktreeError> {
         let pooled = self.pooled()?;
         self.watches().retain(|name, _| pooled.iter().any(|pooled| pooled.name == *name));
@@ -181,14 +176,14 @@ impl Driver {
                 continue;
             }
             let look = || look_at_files(&worktree, deadline).ok().filter(|files| files.seal == record.files);
-            // What changed before the watch began is seen by the second look.
+            // The second look sees what changed before the watch began.
             let watch = look().and_then(|files| files.watch(&worktree.root)).filter(|_| look().is_some());
             watch.and_then(|watch| self.watches().insert(name, watch));
         }
         Ok(())
     }
 
-    /// Nobody need watch a worktree that is in the pool no more.
+    /// A worktree that has left the pool need not be watched.
     pub(super) fn unwatch(&self, name: &str) {
         self.watches().remove(name);
     }
@@ -197,7 +192,7 @@ impl Driver {
         self.watches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings a worktree of the pool to another commit, by a checkout of the difference.
+    /// Moves a worktree of the pool to another commit, by checking out the difference.
     fn update(
         &self,
         pooled: &InPool,
@@ -230,13 +225,13 @@ impl Driver {
         }
     }
 
-    /// Takes a worktree out of the pool for good: it goes to the trash, and stays there.
+    /// Removes a worktree from the pool for good: it goes to the trash, and stays there.
     pub(super) fn discard(&self, pooled: &InPool, why: &str) -> Result<(), WorktreeError> {
         let Some(busy) = self.hold(pooled)? else { return Ok(()) };
         self.set_aside_path(None, &busy.worktree.root, why).map(drop)
     }
 
-    /// Renames a worktree of the pool such that nobody can claim it; nothing if somebody has, in this moment.
+    /// Renames a worktree of the pool so that nobody can claim it; `None` if somebody just has.
     fn hold(&self, pooled: &InPool) -> Result<Option<InPool>, WorktreeError> {
         let place = self.place(&self.places.pool)?;
         let name = format!("{}{BUSY}", pooled.name);
@@ -252,7 +247,6 @@ impl Driver {
         }
     }
 
-    /// Checks out the difference to another commit.
     pub(super) fn switch(
         &self,
         worktree: &WorktreeDirs,

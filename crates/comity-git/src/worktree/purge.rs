@@ -1,4 +1,4 @@
-//! Empties the trash of what has been there for a week, if it is still what was proven to hold no work.
+//! Empties the trash after a week, if its contents are still what was proven to hold no work.
 
 use std::ffi::CString;
 use std::io;
@@ -15,28 +15,24 @@ use super::trash::{ENTRY_FILE, FILES, GIT_ENTRY, PURGING, ProvenRemovable, Reaso
 use super::{Driver, mounts, seconds};
 use crate::git::Git;
 
-/// How long things stay in the trash.
 pub const TRASH_KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// How deep directories may be inside each other.
 const DEPTH_MAX: usize = 400;
 
 /// What became of something in the trash that is old enough to go.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Purged {
     Gone {
-        /// Its name in the trash.
         id: String,
     },
     Kept {
-        /// Its name in the trash.
         id: String,
-        /// What speaks against deleting it.
+        /// What prevents deleting it.
         why: String,
     },
 }
 
 impl Driver {
-    /// Deletes what has been in the trash for longer than `kept_for`, one after the other.
+    /// Deletes what has been in the trash for longer than `kept_for`, one by one.
     ///
     /// Only what we put there after a proof, what nobody has touched since, and whose commit is kept by its ref.
     pub fn purge(&self, now: SystemTime, kept_for: Duration) -> Result<Vec<Purged>, WorktreeError> {
@@ -58,7 +54,7 @@ impl Driver {
         Ok(purged)
     }
 
-    /// Decides that an entry goes, for good: from then on nobody can restore it. Nothing if it is too young.
+    /// Decides for good that an entry is deleted: from then on nobody can restore it. `None` if it is too young.
     fn condemn(
         &self,
         id: &str,
@@ -115,7 +111,7 @@ impl Driver {
         process.map_or(Ok(()), |kept| Err(kept.to_string()))
     }
 
-    /// Deletes an entry that goes. What is written down about it goes last: a second try finds it.
+    /// Deletes a condemned entry. Its record goes last, so that a second try finds it.
     fn delete(&self, name: &str, entry: &TrashEntry, deadline: Instant) -> Result<(), WorktreeError> {
         let place = self.place(&self.places.trash)?;
         let dir = place.dir(Path::new(name)).map_err(WorktreeError::disk(place.path()))?;
@@ -132,7 +128,7 @@ impl Driver {
         }
     }
 
-    /// The ref has done its duty if another one holds the commit; else it stays.
+    /// Drops the ref if another one keeps the commit.
     fn drop_saved_if_kept(&self, proven: &ProvenRemovable, deadline: Instant) -> Result<(), WorktreeError> {
         let project = self.project();
         let lost =
@@ -141,7 +137,7 @@ impl Driver {
     }
 }
 
-/// Deletes a directory with all that is in it, following no link and never through a mount.
+/// Deletes a directory with everything in it, without following links or crossing mounts.
 fn delete_all(parent: &Root, name: &str, deadline: Instant) -> io::Result<()> {
     delete_dir(parent.fd(), &CString::new(name)?, deadline, 0)
 }
@@ -154,7 +150,7 @@ fn delete_dir(parent: impl AsFd, name: &CString, deadline: Instant, depth: usize
         ));
     }
     let dir = mounts::open_on_same_mount(&parent, name)?;
-    // A directory that was made read-only does not let its entries go.
+    // Entries of a read-only directory cannot be removed.
     rustix::fs::fchmod(&dir, Mode::RWXU)?;
     let mut names = Vec::new();
     for entry in Dir::read_from(&dir)? {

@@ -1,4 +1,4 @@
-//! What is written down about a worktree, in git's own directory for it.
+//! The record of a worktree, in git's own directory for it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,22 +13,21 @@ use super::slug::Slug;
 use super::survey::Seal;
 use crate::umask::share;
 
-/// The file in the worktree's git directory.
+/// In the worktree's git directory.
 pub(crate) const RECORD_FILE: &str = "comity.json";
-/// Bytes of a record: enough for some ten thousand copied files.
+/// Enough for some ten thousand copied files.
 const RECORD_BYTES_MAX: u64 = 8 << 20;
-/// The form of the records that this program writes and reads.
+/// The version of records that this program writes and reads.
 const VERSION: u32 = 1;
 
-/// What is known about a worktree.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum WorktreeRecord {
-    /// It was begun and nobody has been given it yet.
+    /// It was begun and not handed out yet.
     Making { slug: Slug, branch: Branch, base: BaseCommit },
     /// It waits in the pool, untouched since it was sealed.
     Pooled(Pooled),
-    /// Somebody has it, or had it.
+    /// It was handed out.
     Ready(Ready),
 }
 
@@ -57,23 +56,22 @@ pub(crate) struct Ready {
     pub(crate) made_by: Maker,
 }
 
-/// Who has made a worktree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Maker {
-    /// We have, in our own place.
+    /// We did, in our own place.
     Us,
-    /// A program of the user's, where it likes.
+    /// A program of the user, wherever it likes.
     Hook,
 }
 
-/// A file that was copied into the worktree, with the hash of its contents.
+/// A file that was copied into the worktree.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Copied {
-    /// Where it is, from the top of the worktree.
+    /// From the top of the worktree.
     pub path: PathBuf,
-    /// The hash of its contents, by BLAKE3.
+    /// Of its contents, by BLAKE3.
     pub hash: String,
 }
 
@@ -81,7 +79,7 @@ pub struct Copied {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedLink {
-    /// Where the link is, from the top of the worktree.
+    /// From the top of the worktree.
     pub path: InnerPath,
     pub target: PathBuf,
 }
@@ -93,7 +91,7 @@ struct Versioned<T> {
 }
 
 impl WorktreeRecord {
-    /// Reads what is known about the worktree with this git directory; nothing if we did not make it.
+    /// The record of the worktree with this git directory; `None` if we did not make it.
     pub(crate) fn read(git_dir: &Path) -> io::Result<Option<WorktreeRecord>> {
         let Some(bytes) = Root::open(git_dir)?.read(Path::new(RECORD_FILE), RECORD_BYTES_MAX)? else {
             return Ok(None);
@@ -110,14 +108,13 @@ impl WorktreeRecord {
     }
 }
 
-/// A record as the bytes of a file.
 pub(crate) fn encode(record: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(&Versioned { version: VERSION, record })?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-/// The record in the bytes of a file; another version's is an error.
+/// The record in the bytes of a file; another version is an error.
 pub(crate) fn decode<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> io::Result<T> {
     let versioned: Versioned<serde_json::Value> = serde_json::from_slice(bytes)?;
     if versioned.version != VERSION {

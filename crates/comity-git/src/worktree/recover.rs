@@ -1,4 +1,4 @@
-//! Finishes or takes back what a crash has interrupted and nobody asks for again.
+//! Finishes or undoes what a crash has interrupted and nobody asks for again.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,12 @@ use super::disk::Root;
 use super::failure::WorktreeError;
 use super::leftovers::{Leftover, visible};
 use super::reserve::INTERRUPTED;
-use super::trash::{ENTRY_FILE, FILES, GIT_ENTRY, PURGING, Reason, TrashEntry};
+use super::trash::{FILES, GIT_ENTRY, PURGING, Reason, TrashEntry};
 use crate::fair_lock::FairLock;
 
 impl Driver {
-    /// Does it for a server that has just started, and watches the worktrees that are ready, so that they need not be
-    /// looked at when asked for. What cannot be done stays a leftover. Waits for a git that outlived its server.
+    /// Recovers for a server that has just started, and watches the ready worktrees, so that they need not be
+    /// searched when asked for. What cannot be done stays a leftover. Waits for a git that outlived its server.
     pub fn recover(&self) -> Result<(), WorktreeError> {
         let deadline = self.deadline();
         let _turn = self.turn_at_pool(deadline)?;
@@ -24,7 +24,7 @@ impl Driver {
         self.watch_pool(deadline)
     }
 
-    /// Puts what a crash left of worktrees that nobody had into the trash. The caller holds the lock of the pool.
+    /// Moves crash leftovers of unused worktrees to the trash. The caller holds the pool's lock.
     pub(super) fn clear_pool(&self) -> Result<(), WorktreeError> {
         self.finish_setting_aside()?;
         let mut found: Vec<Leftover> =
@@ -45,7 +45,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether what is in the pool and not ready was left by a crash: nobody is at work there, nor is about to clear it.
+    /// Whether what is in the pool and not ready was left by a crash: nobody is working there, or about to clear it.
     pub fn pool_is_quiet(&self) -> bool {
         let is_free = || self.turn_at_pool(Instant::now()).is_ok();
         self.is_recovered.load(Ordering::Relaxed) && is_free()
@@ -56,7 +56,7 @@ impl Driver {
         FairLock::wait(&path, deadline).map_err(WorktreeError::no_turn(&path))
     }
 
-    /// Completes what was on its way into the trash without a proof.
+    /// Completes what was on its way to the trash without a proof.
     fn finish_setting_aside(&self) -> Result<(), WorktreeError> {
         let _turn = self.turn_at_trash(self.deadline())?;
         for name in names(&self.places.trash)?.into_iter().filter(|name| !name.ends_with(PURGING)) {
@@ -98,16 +98,6 @@ impl Driver {
         // Somebody may have the name by now.
         let is_used = marker.exists() || self.is_elsewhere(&git_dir)?;
         Ok(Some(name.clone()).filter(|_| is_its && !is_used))
-    }
-
-    /// Removes an entry of the trash that nothing was written down about yet.
-    fn drop_unwritten(&self, name: &str) -> Result<(), WorktreeError> {
-        let place = self.place(&self.places.trash)?;
-        let Ok(dir) = place.dir(Path::new(name)) else { return Ok(()) };
-        for file in [ENTRY_FILE, &format!("{ENTRY_FILE}.new")] {
-            dir.unlink(file).map_err(WorktreeError::disk(dir.path()))?;
-        }
-        place.remove_empty(name).map_err(WorktreeError::disk(dir.path()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Takes a worktree away: a rename into the trash, after a proof that no work is in it.
+//! Removes a worktree: a rename into the trash, after a proof that it holds no work.
 
 use std::path::Path;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use super::Driver;
 use super::failure::WorktreeError;
 use super::links;
 use super::names::random_suffix;
-use super::proof::{KeepReason, Removable, Why};
+use super::proof::{KeepCause, KeepReason, Removable};
 use super::record::Maker;
 use super::save::SAVED;
 use super::step::WorktreeStep;
@@ -16,13 +16,13 @@ use crate::git::Git;
 use crate::worktrees::WorktreeDirs;
 
 impl Driver {
-    /// Takes a worktree away that was proven to hold no work; if it has changed since, it stays, and so does all of it.
+    /// Removes a worktree that was proven to hold no work; if it has changed since, it stays entirely.
     ///
-    /// Its commit is kept by a ref, its branch goes only because the proof says that another ref holds it all.
+    /// A ref keeps its commit. Its branch is deleted only because the proof says that another ref holds it all.
     pub fn remove(&self, proof: Removable<'_>) -> Result<Trashed, Vec<KeepReason>> {
         if proof.ready.made_by == Maker::Hook {
             return Err(vec![KeepReason::one(
-                Why::NotOurs,
+                KeepCause::NotOurs,
                 "a program of the user's has made it, and has to remove it",
             )]);
         }
@@ -35,7 +35,7 @@ impl Driver {
         };
         let dir = self.begin_entry(&entry).map_err(failed)?;
         self.done(WorktreeStep::RemovalRecorded);
-        // Git is asked to keep the commit while we look once more at every file.
+        // Git keeps the commit while we look once more at every file.
         let (saved, kept) = std::thread::scope(|scope| {
             let saved = scope.spawn(|| self.save_head(proven, deadline));
             let kept = self.is_still(&proof, deadline);
@@ -68,7 +68,7 @@ impl Driver {
         Ok(entry.into())
     }
 
-    /// Takes back a removal that a crash has interrupted, so that it can begin anew; one that was done to the end stays done.
+    /// Undoes a removal that a crash has interrupted, so that it can start over; a completed one stays.
     pub fn take_back_interrupted(&self, path: &Path) -> Result<(), WorktreeError> {
         let deadline = self.deadline();
         let _turn = self.turn_at_trash(deadline)?;
@@ -87,7 +87,7 @@ impl Driver {
             match (has(FILES), git_dir.filter(|git_dir| known.contains(git_dir))) {
                 (true, Some(_)) if !path.exists() => self.put_back(&entry)?,
                 (true, _) => {}
-                // Nothing was moved, and somebody may have worked in it since: to restore it would undo that.
+                // Nothing was moved, and somebody may have worked in it since: restoring would undo that.
                 (false, git_dir) => {
                     git_dir.map_or(Ok(()), |git_dir| self.unlock_interrupted(&git_dir))?;
                     self.take_back_removal(&entry, proven, deadline)?;
@@ -139,7 +139,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Nothing was moved yet: only what was made for the removal goes.
+    /// Nothing was moved yet: undoes only the preparations.
     fn take_back_removal(
         &self,
         entry: &TrashEntry,
@@ -150,7 +150,7 @@ impl Driver {
         self.drop_saved(proven, deadline)
     }
 
-    /// Removes the ref that keeps the commit of a worktree which is there again.
+    /// Removes the ref that keeps the commit of a restored worktree.
     pub(super) fn drop_saved(
         &self,
         proven: &ProvenRemovable,

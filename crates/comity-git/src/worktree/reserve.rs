@@ -1,7 +1,7 @@
-//! Reserves the name of a worktree while it is made, such that a crash leaves nothing that keeps the name.
+//! Reserves a worktree's name while it is made, so that a crash leaves nothing that blocks the name.
 //!
-//! What is about to be made is written into a file that is locked meanwhile, also by git. A file that is there and not
-//! locked is what a killed server has left.
+//! The intention is written into a file that is locked meanwhile, also by git. A file that exists and is not locked
+//! was left by a killed server.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -21,13 +21,12 @@ use super::{Driver, save};
 use crate::dot_git::open_plain;
 use crate::fair_lock::{FairLock, FairLockError};
 
-/// Behind the folder in the name of the file.
+/// Follows the folder in the name of the file.
 const SUFFIX: &str = ".making";
-/// How long somebody else may be at the same name, such as git that has outlived a killed server.
+/// How long somebody else may hold the same name, such as a git that has outlived a killed server.
 const WAIT_MAX: Duration = Duration::from_secs(30);
-/// Bytes of what is written down.
 const BYTES_MAX: usize = 16 << 10;
-/// Why what there was of it is in the trash.
+/// Why a half made worktree is in the trash.
 pub(super) const INTERRUPTED: &str = "its making was interrupted";
 
 /// The name of a worktree that is being made. It is free again when this is dropped.
@@ -37,7 +36,6 @@ pub struct Reserved {
     path: PathBuf,
 }
 
-/// What is about to be made.
 #[derive(Serialize, Deserialize)]
 struct Intention {
     slug: Slug,
@@ -45,18 +43,17 @@ struct Intention {
     base: BaseCommit,
 }
 
-/// What is known of a name.
 pub(super) enum ReservationState {
     No,
-    /// Somebody makes it at this moment.
+    /// Somebody is making it right now.
     Now,
-    /// Somebody did not get to the end.
+    /// Somebody did not finish.
     Left(Slug),
 }
 
 impl Driver {
-    /// Reserves a name: nobody else makes a worktree of it meanwhile. What a crash left of an earlier one is in the trash
-    /// after that, and its branch is gone if nothing is on it.
+    /// Reserves a name: nobody else makes a worktree with it meanwhile. Moves what a crash left of an earlier one to
+    /// the trash, and deletes its branch if nothing is on it.
     pub fn reserve(&self, slug: &Slug) -> Result<Reserved, WorktreeError> {
         let path = self.reservation(&slug.folder());
         let deadline = Instant::now() + WAIT_MAX;
@@ -83,7 +80,7 @@ impl Driver {
         Ok(reserved)
     }
 
-    /// Somebody is known to have this worktree: a server that died after writing that down left its reservation.
+    /// This worktree is known to be handed out: a server that died after recording that left its reservation.
     pub fn handed_out(&self, slug: &Slug) {
         let path = self.reservation(&slug.folder());
         let Ok(Some(file)) = open_plain(&path) else { return };
@@ -103,7 +100,7 @@ impl Driver {
         }
     }
 
-    /// Takes back what a crash left of names under which nothing is: a branch that nobody uses, or the reservation alone.
+    /// Undoes what a crash left of names without a worktree: an unused branch, or only the reservation.
     pub(super) fn take_back_reservations(&self) -> Result<(), WorktreeError> {
         let worktrees = &self.places.worktrees;
         for entry in std::fs::read_dir(worktrees).map_err(WorktreeError::disk(worktrees))? {
@@ -127,7 +124,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Puts what there is of a worktree that nobody got into the trash.
+    /// Moves what there is of a worktree that was not handed out to the trash.
     fn clear(&self, slug: &Slug, meant: Option<(&Branch, &BaseCommit)>) -> Result<(), WorktreeError> {
         let path = self.places.worktrees.join(slug.folder());
         let git_dir = self.git_dir_of(&path)?;
@@ -144,13 +141,13 @@ impl Driver {
     }
 
     fn reservation(&self, folder: &str) -> PathBuf {
-        // Folders that differ by case only are one on some file systems.
+        // On some file systems, folders that differ only in case are the same.
         self.places.worktrees.join(format!(".{}{SUFFIX}", folder.to_ascii_lowercase()))
     }
 }
 
 impl Reserved {
-    /// Writes down what is made from here on.
+    /// Records what is being made.
     pub(super) fn note(&self, slug: &Slug, branch: &Branch, base: &BaseCommit) -> Result<(), WorktreeError> {
         let (slug, branch, base) = (slug.clone(), branch.clone(), base.clone());
         let write = || self.turn.file().write_all_at(&encode(&Intention { slug, branch, base })?, 0);
@@ -170,7 +167,7 @@ impl Reserved {
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        // A panic is a crash: what it left is found by the next one.
+        // A panic is a crash: the next one finds what it left.
         if !std::thread::panicking() {
             let _was_removed_by_somebody = std::fs::remove_file(&self.path);
         }

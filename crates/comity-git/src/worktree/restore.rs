@@ -1,4 +1,4 @@
-//! Brings a worktree back from the trash, with all that it had.
+//! Brings a worktree back from the trash, with everything that it had.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -17,24 +17,24 @@ use crate::worktrees::WorktreeDirs;
 /// Names that are tried for git's entry if its own is taken.
 const NAMES_MAX: usize = 1_000;
 
-/// A worktree that is back.
+/// A worktree restored from the trash.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RestoredWorktree {
     pub path: PathBuf,
-    /// The branch that is checked out; nothing if somebody else has it by now, and its commit is checked out instead.
+    /// `None` if somebody else has it checked out by now; then its commit is checked out instead.
     pub branch: Option<Branch>,
 }
 
 impl Driver {
-    /// Brings something back from the trash to where it was, for good.
+    /// Restores something from the trash for good.
     pub fn restore(&self, id: &str) -> Result<RestoredWorktree, WorktreeError> {
         let restored = self.bring_back(id)?;
         self.end_restore(id)?;
         Ok(restored)
     }
 
-    /// Brings something back, and can be asked for it again, until [`Driver::end_restore`]: the trash remembers it until it is
-    /// recorded whose it is.
+    /// Restores something that can be asked for again until [`Driver::end_restore`]: the trash remembers it until its
+    /// owner is recorded.
     pub fn bring_back(&self, id: &str) -> Result<RestoredWorktree, WorktreeError> {
         let _turn = self.turn_at_trash(self.deadline())?;
         let (_, entry) = self.trash_entry(id)?;
@@ -58,14 +58,14 @@ impl Driver {
         Ok(RestoredWorktree { path: entry.path, branch })
     }
 
-    /// Forgets something that is back.
+    /// Forgets something that is restored.
     pub fn end_restore(&self, id: &str) -> Result<(), WorktreeError> {
         let _turn = self.turn_at_trash(self.deadline())?;
         let (_, entry) = self.trash_entry(id)?;
         if entry.is_back { self.end_entry(&entry) } else { Ok(()) }
     }
 
-    /// Undoes every step of a removal that was done, and forgets it.
+    /// Undoes every finished step of a removal, and forgets it.
     pub(super) fn put_back(&self, entry: &TrashEntry) -> Result<(), WorktreeError> {
         let (entry, _) = self.undo(entry)?;
         self.end_entry(&entry)
@@ -107,7 +107,7 @@ impl Driver {
         Ok((entry, branch))
     }
 
-    /// Moves git's entry back, under another name if somebody has its own by now.
+    /// Moves git's entry back, under another name if its own is taken by now.
     fn put_back_git_entry(&self, dir: &Root, entry: &mut TrashEntry) -> Result<(), WorktreeError> {
         let all = self.common_dir.join("worktrees");
         as_user(|| std::fs::create_dir_all(&all)).map_err(WorktreeError::disk(&all))?;
@@ -119,13 +119,13 @@ impl Driver {
         let name = (0..NAMES_MAX).map(other).find(is_free);
         let name =
             name.ok_or_else(|| WorktreeError::git(format!("git has entries of all names like {own}")))?;
-        // Written down first: an interrupted restoration has to find it again.
+        // Recorded first: an interrupted restoration has to find it again.
         entry.git_entry = Some(name.clone());
         self.write_entry(dir, entry)?;
         dir.rename(GIT_ENTRY, &all, &name).map_err(WorktreeError::disk(&all.path().join(&name)))
     }
 
-    /// Brings the branch and the links back.
+    /// Restores the branch and the links.
     fn put_back_refs(
         &self,
         proven: &ProvenRemovable,
@@ -148,7 +148,7 @@ impl Driver {
                     branch = None;
                 }
                 false => {
-                    // Asked of the project: asked of the worktree, git would note it in the log of its HEAD.
+                    // Asked of the project: asked of the worktree, git would note it in its HEAD's reflog.
                     let project = self.project();
                     let git = Git::on_refs(&project, deadline);
                     let arguments = [
@@ -178,7 +178,7 @@ fn checked_out(worktree: &WorktreeDirs, deadline: Instant) -> Result<Option<Bran
     Ok(Branch::parse(String::from_utf8_lossy(&head.stdout).trim_end()).ok())
 }
 
-/// Lets the `.git` of a worktree name git's entry for it, if that has another name now.
+/// Points a worktree's `.git` at git's entry for it, if that has another name now.
 fn point_at(worktree: &WorktreeDirs) -> Result<(), WorktreeError> {
     let marker = worktree.root.join(".git");
     let line = [b"gitdir: ", worktree.git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();

@@ -1,4 +1,4 @@
-//! Keeps by refs what a worktree alone holds on to, so that it can go without anything being lost.
+//! Keeps by refs what only a worktree keeps, so that it can go without losing anything.
 
 use std::fs;
 use std::path::Path;
@@ -11,15 +11,13 @@ use super::record::WorktreeRecord;
 use crate::git::Git;
 use crate::worktrees::WorktreeDirs;
 
-/// Where commits of worktrees are kept.
 pub(super) const SAVED: &str = "refs/comity/saved";
-/// Refs that are made for one worktree.
 const REFS_MAX: usize = 1_000;
 
 impl Driver {
-    /// Keeps every commit that a worktree is or was at and that nothing else holds, each by a ref; gives their names.
+    /// Creates a ref for every commit that only this worktree keeps; returns their names.
     ///
-    /// After it, such commits are no reason any more to keep the worktree.
+    /// After that, such commits are no longer a reason to keep the worktree.
     pub fn save_commits(&self, path: &Path) -> Result<Vec<String>, WorktreeError> {
         let (worktree, ready) = self
             .owned(path)
@@ -59,7 +57,7 @@ impl Driver {
     }
 }
 
-/// Keeps what only git's entry for a worktree holds: commits, and what is staged.
+/// Keeps what only git's entry for a worktree has: commits, and what is staged.
 pub(super) fn keep_everything(driver: &Driver, path: &Path, git_dir: &Path) -> Result<(), WorktreeError> {
     let folder = path.file_name().and_then(|name| name.to_str()).unwrap_or("worktree").replace('+', "/");
     let name = format!("{SAVED}/{folder}-{}", random_suffix()?);

@@ -21,10 +21,10 @@ use crate::git::Git;
 use crate::worktrees::WorktreeDirs;
 
 impl Driver {
-    /// Moves what a crash has left into the trash, where it stays until somebody restores or deletes it by hand.
+    /// Moves a crash leftover into the trash, where it stays until somebody restores or deletes it by hand.
     ///
-    /// Gives its name there; nothing if it was an empty directory, which is gone. Commits and staged contents that only
-    /// git's entry for it holds are kept by refs first.
+    /// Returns its name there; `None` if it was an empty directory, which is removed. Commits and staged contents
+    /// that only git's entry keeps get refs first.
     pub fn set_aside(&self, leftover: &Leftover) -> Result<Option<String>, WorktreeError> {
         let still = self.leftovers()?.contains(leftover);
         let gone = || WorktreeError::new(FailureKind::Changed, "it is not as it was", "look again");
@@ -60,7 +60,7 @@ impl Driver {
         Ok(id)
     }
 
-    /// Removes the branch of a worktree that nobody got, if it is at its base still and other refs hold that.
+    /// Removes the branch of a worktree that was not handed out, if it is still at its base and other refs keep that.
     pub(super) fn drop_unused(&self, branch: &Branch, base: &BaseCommit) -> Result<(), WorktreeError> {
         let (project, full, commit) = (self.project(), branch.full(), base.commit.as_str());
         let git = Git::on_refs(&project, self.deadline());
@@ -73,7 +73,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Moves a worktree, or what there is of one, into the trash; gives its name there, or nothing if nothing is there.
+    /// Moves a worktree, or what there is of one, into the trash; returns its name there, or `None` if nothing is
+    /// there.
     pub(super) fn set_aside_path(
         &self,
         slug: Option<&Slug>,
@@ -85,7 +86,7 @@ impl Driver {
         let git_dir = self.git_dir_of(path)?;
         let has_files = match place.kind(Path::new(&name)).map_err(WorktreeError::disk(path))? {
             None => false,
-            // Removes it only if nothing is in it.
+            // Removes it only if it is empty.
             Some(FileType::Directory) => place.remove_empty(&name).is_err(),
             Some(_) => {
                 let message = format!("{} isn't a directory", path.display());
@@ -118,7 +119,7 @@ impl Driver {
         Ok(Some(entry.id))
     }
 
-    /// Whether a worktree is the one that git's entry for it means, or was moved from there; a copy is not.
+    /// Whether a worktree is the one that git's entry means, or was moved from there; a copy is not.
     pub(super) fn has_moved_here(&self, worktree: &WorktreeDirs) -> bool {
         let Ok(Some(says)) = pointer(&worktree.git_dir.join("gitdir")) else { return false };
         let says = worktree.git_dir.join(OsStr::from_bytes(&says));
@@ -126,7 +127,7 @@ impl Driver {
         self.linked(other).is_none_or(|other| other.git_dir != worktree.git_dir)
     }
 
-    /// Git's entry for a worktree: where its `.git` leads, or the one that says that it is there.
+    /// Git's entry for a worktree: where its `.git` leads, or the one that says it is there.
     pub(super) fn git_dir_of(&self, path: &Path) -> Result<Option<PathBuf>, WorktreeError> {
         if let Some(worktree) = self.linked(path).filter(|worktree| self.has_moved_here(worktree)) {
             return Ok(Some(worktree.git_dir));

@@ -1,4 +1,4 @@
-//! What a new worktree gets besides its files: settings, ignored files that were asked for, links.
+//! What a new worktree gets besides its files: settings, requested ignored files, links.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -14,20 +14,17 @@ use super::names::InnerPath;
 use super::record::{Copied, SharedLink};
 use crate::git::Git;
 
-/// Bytes of one file that is copied.
 const FILE_BYTES_MAX: u64 = 16 << 20;
-/// Bytes of all files that are copied into one worktree.
 const COPIED_BYTES_MAX: u64 = 256 << 20;
-/// Bytes that are read at once.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Why nothing can be copied or linked.
 const NO_MAIN: &str = "the project has no main worktree";
 
-/// What a new worktree is to get.
+/// What a new worktree should get.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Setup {
-    /// Files of local settings to copy from the main worktree.
+    /// Files with local settings to copy from the main worktree.
     pub settings: Vec<InnerPath>,
     /// Large directories of the main worktree to link.
     pub links: Vec<InnerPath>,
@@ -36,7 +33,7 @@ pub struct Setup {
 /// What a new worktree got.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SetupDone {
-    /// Files that were copied, by settings or by `.worktreeinclude`.
+    /// Files that were copied, because of settings or `.worktreeinclude`.
     pub copied: Vec<Copied>,
     pub linked: Vec<Linked>,
     /// What was asked for and not done.
@@ -47,22 +44,21 @@ pub struct SetupDone {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Linked {
     pub link: SharedLink,
-    /// Whether git ignores it. A pattern with a slash at its end (`node_modules/`) does not ignore a link.
+    /// Whether git ignores it. A pattern with a trailing slash (`node_modules/`) does not match a link.
     pub is_ignored: bool,
 }
 
-/// Something that was asked for and not done.
+/// Something that was requested and not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkippedCopy {
-    /// What it is about, from the top of the worktree.
+    /// From the top of the worktree.
     pub path: PathBuf,
-    /// Why it was not done.
     pub why: String,
 }
 
-/// What is to be done, found out beforehand.
+/// What is to be done, found out in advance.
 pub(crate) struct Preparation {
-    /// Nothing if the project has no main worktree.
+    /// `None` if the project has no main worktree.
     main: Option<Root>,
     included: Included,
     settings: Vec<InnerPath>,
@@ -70,7 +66,6 @@ pub(crate) struct Preparation {
 }
 
 impl Preparation {
-    /// Looks at the main worktree for what a new one gets.
     pub(crate) fn of(main: &Git<'_>, setup: &Setup) -> Result<Preparation, WorktreeError> {
         let root = Root::open(&main.worktree().root).map_err(WorktreeError::disk(&main.worktree().root))?;
         let (settings, links) = (setup.settings.clone(), setup.links.clone());
@@ -83,7 +78,7 @@ impl Preparation {
         Preparation { main: None, included: Included::default(), settings, links }
     }
 
-    /// Does it in a worktree that has its files. What cannot be done is skipped, and said.
+    /// Sets up a worktree that has its files. What cannot be done is skipped, and reported.
     pub(crate) fn apply(
         self,
         worktree: &Git<'_>,
@@ -108,7 +103,7 @@ impl Preparation {
                 Err(error) => done.skipped.push(SkippedCopy { path, why: reason(&error) }),
             }
         }
-        // Of hooks that are in the commits, the new worktree has its own.
+        // Committed hooks are in the new worktree anyway.
         let is_missing = |hooks: &InnerPath| root.kind(hooks.as_path()).is_ok_and(|kind| kind.is_none());
         let hooks = hooks.filter(|hooks| main.dir(hooks.as_path()).is_ok() && is_missing(hooks));
         for path in self.links.iter().chain(&hooks) {
@@ -128,7 +123,6 @@ impl SetupDone {
     }
 }
 
-/// The hash of what a file has in it.
 pub(crate) fn hash_of(file: impl Read) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     pour(file, |bytes| {
@@ -157,7 +151,7 @@ fn copy(from: &Root, to: &Root, path: &Path, bytes_left: &mut u64) -> io::Result
     });
     let copied = copied.and_then(|()| if bytes > bytes_max { Err(too_large()) } else { Ok(()) });
     if let Err(error) = copied {
-        // Half a file is worse than none, and it is ours: it was not there a moment ago.
+        // Half a file is worse than none, and it is ours: it did not exist a moment ago.
         let parent = to.dir(path.parent().unwrap_or(Path::new("")))?;
         parent.unlink(path.file_name().and_then(|name| name.to_str()).unwrap_or_default())?;
         return Err(error);
@@ -178,7 +172,7 @@ fn pour(mut from: impl Read, mut to: impl FnMut(&[u8]) -> io::Result<()>) -> io:
     }
 }
 
-/// In words, what the kernel said when it was told to follow no link and to overwrite nothing.
+/// The kernel's error, in words, when told to follow no link and to overwrite nothing.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => "it is a link, or behind one".into(),

@@ -7,22 +7,21 @@ use serde::{Deserialize, Serialize};
 use super::failure::WorktreeError;
 use super::names::{is_legal_ref, plain_text, segment_problem};
 
-/// Characters of a slug.
 pub const SLUG_CHARS_MAX: usize = 64;
-/// What stands before the slug in the name of its branch.
+/// Comes before the slug in the name of its branch.
 const BRANCH_PREFIX: &str = "comity/";
 /// Names that mean a device on some systems, alone or before a dot.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
-/// The same with a digit behind them.
+/// The same with a digit after them.
 const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 
-/// The short name of a worktree: safe as a folder, as a part of a branch, and on every file system.
+/// A worktree's short name: safe as a folder, as a part of a branch, and on every file system.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Slug(String);
 
 impl Slug {
-    /// Checks a name that somebody gave.
+    /// Checks a given name.
     pub fn parse(text: &str) -> Result<Slug, WorktreeError> {
         match problem(text) {
             None => Ok(Slug(text.to_owned())),
@@ -30,12 +29,11 @@ impl Slug {
         }
     }
 
-    /// The name as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The branch that a worktree of this name gets if nobody asks for another.
+    /// The default branch of a worktree with this name.
     pub fn branch(&self) -> String {
         format!("{BRANCH_PREFIX}{}", self.0)
     }

@@ -16,21 +16,19 @@ use super::failure::WorktreeError;
 use super::names::plain_text;
 use super::watch::ChangeWatch;
 
-/// Entries that are looked at.
 const ENTRIES_MAX: usize = 2_000_000;
-/// How deep directories may be inside each other.
 const DEPTH_MAX: usize = 200;
-/// The file system's clock moves in steps; a change this long after a look shows in the times of the file.
+/// The file system's clock moves in steps; a change this long after a look shows in the file's times.
 const CLOCK_STEP: Duration = Duration::from_millis(20);
 
 /// A hash of everything that tells one state of a tree from another: names, kinds, sizes, inodes and times.
 ///
-/// A file cannot be changed without its change time being set by the kernel, so equal seals mean equal bytes.
+/// A file cannot be changed without the kernel setting its change time, so equal seals mean equal bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Seal(String);
 
-/// What a tree has in it.
+/// What a tree contains.
 #[derive(Debug)]
 pub(crate) struct Survey {
     /// Plain files and links, sorted by directory.
@@ -39,9 +37,9 @@ pub(crate) struct Survey {
     pub(crate) nested: Vec<PathBuf>,
     /// What is neither file nor link nor directory, and directories of other file systems.
     pub(crate) odd: Vec<PathBuf>,
-    /// The directories, by device and inode.
+    /// By device and inode.
     pub(crate) dirs: HashMap<(u64, u64), PathBuf>,
-    /// When anything in it was changed last, in seconds and nanoseconds.
+    /// The last change in it, in seconds and nanoseconds.
     pub(crate) newest: (i64, u64),
     pub(crate) seal: Seal,
 }
@@ -53,7 +51,7 @@ pub(crate) struct Except {
 }
 
 impl Survey {
-    /// Looks at all that is below a directory.
+    /// Surveys everything below a directory.
     pub(crate) fn of(root: &Root, except: &Except, deadline: Instant) -> io::Result<Survey> {
         let top = rustix::fs::fstat(root.fd())?;
         let mut looking = SurveyWalk {
@@ -98,7 +96,7 @@ impl Survey {
         ChangeWatch::begin(root, self.dirs.values())
     }
 
-    /// Whether anything at all is below a directory, other directories aside.
+    /// Whether anything but directories is below a directory.
     pub(crate) fn has_below(&self, dir: &Path) -> bool {
         self.below(dir).next().is_some()
             || self.odd.iter().chain(&self.nested).any(|path| path.starts_with(dir))
@@ -154,7 +152,7 @@ impl SurveyWalk<'_> {
         for name in names {
             let stat = rustix::fs::statat(dir, &name, AtFlags::SYMLINK_NOFOLLOW)?;
             let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
-            // The `.git` of the worktree itself is looked at by whoever asks where it leads.
+            // Whoever asks where it leads looks at the worktree's own `.git`.
             if self.except.paths.contains(&path) || (depth == 0 && name.as_bytes() == b".git") {
                 continue;
             }
@@ -181,7 +179,7 @@ impl SurveyWalk<'_> {
         Ok(())
     }
 
-    /// A directory is its name and its mode: its times change when a file comes and goes again.
+    /// For a directory only name and mode count: its times change when a file comes and goes.
     fn note_dir(&mut self, path: &Path, stat: &Stat) {
         self.note(path, &[u64::from(stat.st_mode)]);
     }

@@ -1,16 +1,16 @@
-//! Paths that somebody brings along from one worktree, in another.
+//! Translates paths of one worktree into another.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The same file in another worktree: what a worker that was forked has to read instead of what it remembers.
+/// The same file in another worktree: what a forked worker has to read in place of what it remembers.
 ///
-/// A relative path, and one that is in the new worktree already, stays as it is. A path outside of the old worktree,
-/// in git's directory, or with `..` means the same file everywhere, or cannot be told: nothing.
+/// Relative paths, and those already in the new worktree, stay. `None` for a path outside of the old worktree, in
+/// git's directory, or with `..`: it means the same file everywhere, or cannot be told.
 pub fn translate(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     if path.components().any(|component| component == Component::ParentDir) {
         return None;
     }
-    // The new worktree may be kept inside the old one.
+    // The new worktree may be inside the old one.
     if path.is_relative() || path.starts_with(to) {
         return Some(path.to_owned());
     }

@@ -1,4 +1,4 @@
-//! The trash: worktrees that were taken away, each with what is needed to bring it back.
+//! The trash: removed worktrees, each with what is needed to restore it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,23 @@ use super::names::{Branch, InnerPath, random_suffix};
 use super::record::{SharedLink, decode, encode};
 use super::reserve::INTERRUPTED;
 use super::slug::Slug;
+use super::step::WorktreeStep;
 use super::survey::Seal;
 use super::{Driver, seconds};
 use crate::fair_lock::FairLock;
 
-/// What is written down about an entry.
+/// The record of an entry.
 pub(super) const ENTRY_FILE: &str = "entry.json";
 /// The files of the worktree.
 pub(super) const FILES: &str = "files";
 /// Git's entry for the worktree.
 pub(super) const GIT_ENTRY: &str = "git";
-/// Behind the name of an entry that is being emptied.
+/// Suffix of an entry that is being deleted.
 pub(super) const PURGING: &str = ".purging";
-/// Bytes of what is written down.
 const ENTRY_BYTES_MAX: u64 = 8 << 20;
-/// Things that were set aside without a proof; with more of them nothing new is made until somebody looks at them.
+/// Entries set aside without a proof; beyond that nothing new is made until somebody looks at them.
 const SET_ASIDE_MAX: usize = 64;
-/// The same of those whose making was interrupted: each is the trace of a crash.
+/// The same for interrupted ones: each is the trace of a crash.
 const INTERRUPTED_MAX: usize = 512;
 
 /// Something in the trash.
@@ -40,17 +40,16 @@ pub struct Trashed {
     /// The worktree's name, if it had one.
     pub slug: Option<Slug>,
     pub path: PathBuf,
-    /// When it was taken away.
     pub removed_at: SystemTime,
-    /// Why it was set aside without a proof that it holds no work; such a one is never deleted.
+    /// Why it was set aside without a proof that it holds no work; such an entry is never deleted.
     pub set_aside: Option<String>,
     /// The ref that keeps its commit, if it was proven.
     pub saved_as: Option<String>,
-    /// Whether all of it is back where it was, and only that is not known yet whose it is.
+    /// Whether it is all back where it was, and only its owner is not recorded yet.
     pub is_back: bool,
 }
 
-/// What is written down about something in the trash.
+/// The record of something in the trash.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TrashEntry {
@@ -61,7 +60,7 @@ pub(super) struct TrashEntry {
     pub(super) git_entry: Option<String>,
     /// In seconds since 1970.
     pub(super) removed_at: u64,
-    /// And the part of a second: of two the later one comes back first.
+    /// And the part of a second: of two the later one is restored first.
     #[serde(default)]
     pub(super) removed_at_nanos: u32,
     pub(super) reason: Reason,
@@ -106,7 +105,7 @@ impl From<TrashEntry> for Trashed {
 }
 
 impl Driver {
-    /// What is in the trash, the oldest first. What is not ours is left out.
+    /// The trash, oldest first, without what is not ours.
     pub fn trashed(&self) -> Result<Vec<Trashed>, WorktreeError> {
         let mut all = Vec::new();
         for id in self.trash_names()? {
@@ -117,7 +116,7 @@ impl Driver {
         Ok(all)
     }
 
-    /// What a worktree of ours is in the trash as, if it went there and nothing of it is left where it was.
+    /// The trash entry of a worktree of ours, if it went there and nothing is left where it was.
     pub fn trashed_from(&self, path: &Path) -> Result<Option<Trashed>, WorktreeError> {
         if path.symlink_metadata().is_ok() || !self.entries_for(path)?.is_empty() {
             return Ok(None);
@@ -127,7 +126,7 @@ impl Driver {
         Ok(all.pop())
     }
 
-    /// Sees to it that the trash does not fill up with what nobody looks at.
+    /// Keeps the trash from filling up with what nobody looks at.
     pub(super) fn check_room(&self) -> Result<(), WorktreeError> {
         let reasons: Vec<String> =
             self.trashed()?.into_iter().filter_map(|trashed| trashed.set_aside).collect();
@@ -140,7 +139,7 @@ impl Driver {
         Err(WorktreeError::new(FailureKind::Busy, message, "look at them, and delete what is not needed"))
     }
 
-    /// The names in the trash, those of ours aside that begin with a dot.
+    /// The names in the trash, without those of ours that begin with a dot.
     pub(super) fn trash_names(&self) -> Result<Vec<String>, WorktreeError> {
         let trash = &self.places.trash;
         let mut names = Vec::new();
@@ -152,13 +151,12 @@ impl Driver {
         Ok(names)
     }
 
-    /// One at a time changes the trash.
+    /// Only one at a time changes the trash.
     pub(super) fn turn_at_trash(&self, deadline: Instant) -> Result<FairLock, WorktreeError> {
         let path = self.places.trash.join(".lock");
         FairLock::wait(&path, deadline).map_err(WorktreeError::no_turn(&path))
     }
 
-    /// An entry with what is written down about it.
     pub(super) fn trash_entry(&self, id: &str) -> Result<(Root, TrashEntry), WorktreeError> {
         let no = |problem: String| {
             WorktreeError::new(
@@ -179,7 +177,7 @@ impl Driver {
         }
     }
 
-    /// A new entry, not written down yet.
+    /// A new entry, not recorded yet.
     pub(super) fn new_entry(
         &self,
         slug: Option<&Slug>,
@@ -201,12 +199,12 @@ impl Driver {
         })
     }
 
-    /// Makes the directory of an entry and writes the entry down, for good.
+    /// Creates an entry's directory and writes its record durably.
     pub(super) fn begin_entry(&self, entry: &TrashEntry) -> Result<Root, WorktreeError> {
         let place = self.place(&self.places.trash)?;
         let disk = || WorktreeError::disk(place.path());
-        // A name of its own until something is written down about it: a crash in between leaves nothing to wonder about.
-        let unwritten = format!(".{}", entry.id);
+        // Hidden until something is written down about it, so that a crash in between leaves nothing to wonder about.
+        let unwritten = hidden(&entry.id);
         place.make_dir(&unwritten).map_err(disk())?;
         self.write_entry(&place.dir(Path::new(&unwritten)).map_err(disk())?, entry)?;
         place.rename(&unwritten, &place, &entry.id).map_err(disk())?;
@@ -219,12 +217,24 @@ impl Driver {
         write().map_err(WorktreeError::disk(&dir.path().join(ENTRY_FILE)))
     }
 
-    /// Removes an entry that has nothing in it any more but what is written down.
+    /// Removes an entry that contains only its record.
     pub(super) fn end_entry(&self, entry: &TrashEntry) -> Result<(), WorktreeError> {
         let place = self.place(&self.places.trash)?;
-        let dir = place.dir(Path::new(&entry.id)).map_err(WorktreeError::disk(place.path()))?;
-        dir.unlink(ENTRY_FILE).map_err(WorktreeError::disk(dir.path()))?;
-        place.remove_empty(&entry.id).map_err(WorktreeError::disk(dir.path()))
+        let unwritten = hidden(&entry.id);
+        place.rename(&entry.id, &place, &unwritten).map_err(WorktreeError::disk(place.path()))?;
+        self.done(WorktreeStep::Hidden);
+        self.drop_unwritten(&unwritten)
+    }
+
+    /// Removes a hidden entry: nothing is written down about it yet, or it has ended.
+    pub(super) fn drop_unwritten(&self, name: &str) -> Result<(), WorktreeError> {
+        let place = self.place(&self.places.trash)?;
+        let Ok(dir) = place.dir(Path::new(name)) else { return Ok(()) };
+        for file in [ENTRY_FILE, &format!("{ENTRY_FILE}.new")] {
+            dir.unlink(file).map_err(WorktreeError::disk(dir.path()))?;
+            self.done(WorktreeStep::Unwritten);
+        }
+        place.remove_empty(name).map_err(WorktreeError::disk(dir.path()))
     }
 
     /// Moves the files of a worktree into an entry.
@@ -233,7 +243,7 @@ impl Driver {
         place.rename(&name, dir, FILES).map_err(WorktreeError::disk(path))
     }
 
-    /// The place that a worktree is in, and its name there: always a direct child, never by a link.
+    /// The place that contains a worktree, and its name there: always a direct child, never by a link.
     pub(super) fn place_of(&self, path: &Path) -> Result<(Root, String), WorktreeError> {
         let no = || {
             let message = format!("{} is not where our worktrees are", path.display());
@@ -245,4 +255,9 @@ impl Driver {
         }
         Ok((self.place(parent)?, name.to_str().ok_or_else(no)?.to_owned()))
     }
+}
+
+/// The name of an entry about which nothing is written down yet, or no longer.
+fn hidden(id: &str) -> String {
+    format!(".{id}")
 }

@@ -1,29 +1,29 @@
-//! Notices changes in a tree as they happen, so that nobody has to look at all of it again.
+//! Notices changes in a tree as they happen, so that nobody has to search it again.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Directories that are watched for one tree; a larger one is looked at instead. Each takes the kernel about a kilobyte,
-/// and others need watches, too.
+/// Directories that are watched for one tree; a larger one is searched instead. Each costs the kernel about a
+/// kilobyte, and others need watches, too.
 const DIRS_MAX: usize = 16_384;
 
 /// Watches every directory of a tree.
 ///
-/// What the kernel may not tell (it was overrun, or a limit is reached) counts as a change: it only means that somebody
-/// has to look. A change through another name of the same file, outside of the tree, is not told: what was written is
-/// there under that name, too. One through a memory map is told when the file is closed.
+/// If the kernel cannot tell (it was overrun, or a limit is reached), that counts as a change: it only means that
+/// somebody has to look. A change through another name of the same file, outside of the tree, is not noticed: what
+/// was written is there under that name, too. One through a memory map is noticed when the file is closed.
 #[derive(Debug)]
 pub(crate) struct ChangeWatch {
-    /// Nothing once it has ended.
+    /// `None` once it has ended.
     events: Option<OwnedFd>,
 }
 
 impl ChangeWatch {
-    /// Begins to watch some directories; nothing if that cannot be done here.
+    /// Begins to watch some directories; `None` if that cannot be done here.
     ///
-    /// Whoever begins has to look once more at the tree afterwards: what changed before is not told.
+    /// The caller has to look once more at the tree afterwards: what changed before is not noticed.
     #[cfg(target_os = "linux")]
     pub(crate) fn begin<'a>(
         root: &Path,
@@ -51,7 +51,7 @@ impl ChangeWatch {
         Some(ChangeWatch { events: Some(events) })
     }
 
-    /// Other systems have nothing of the kind that would see every change.
+    /// Other systems have nothing that would see every change.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn begin<'a>(_: &Path, _: impl ExactSizeIterator<Item = &'a PathBuf>) -> Option<ChangeWatch> {
         None

@@ -1,9 +1,9 @@
-//! Expands `{a,b}` and `{1..3}` of a word, as a shell does.
+//! Expands `{a,b}` and `{1..3}` in a word, as a shell does.
 
 use super::{ReadingEffort, WordChar};
 use crate::limits::{BRACE_CHARS_MAX, BRACE_WORDS_MAX, READING_STEP_UNITS};
 
-/// The words that a word with braces stands for. Nothing if they are too many.
+/// The words that a word with braces stands for; `None` if they are too many.
 pub(super) fn expand(letters: Vec<WordChar>, effort: &ReadingEffort) -> Option<Vec<Vec<WordChar>>> {
     if !letters.iter().any(|letter| letter.is_bare('{')) {
         return Some(vec![letters]);
@@ -21,7 +21,7 @@ pub(super) fn expand(letters: Vec<WordChar>, effort: &ReadingEffort) -> Option<V
             None => done.push(letters),
             Some(group) => {
                 let choices = group.choices(&letters)?;
-                // Pushed in reverse, so that words come out in the order in which they are written.
+                // Pushed in reverse, so that words come out in the written order.
                 for choice in choices.into_iter().rev() {
                     let mut word = letters[..group.start].to_vec();
                     word.extend(choice);
@@ -43,7 +43,7 @@ struct BracePair {
     commas: Vec<usize>,
 }
 
-/// The first pair of braces from `from` on that stands for several words. One pass: what is open waits on a stack.
+/// The first pair of braces from `from` on that expands to several words. One pass: open braces wait on a stack.
 fn first_group(letters: &[WordChar], from: usize) -> Option<BracePair> {
     let mut open: Vec<BracePair> = Vec::new();
     let mut first: Option<BracePair> = None;
@@ -84,7 +84,7 @@ impl BracePair {
 
     /// The two ends of `{first..last}`.
     fn bounds(&self, letters: &[WordChar]) -> Option<(String, String)> {
-        // Longer than any number that could be counted through.
+        // More digits than any range worth expanding has.
         const BOUNDS_CHARS_MAX: usize = 24;
         let inner = letters.get(self.start + 1..self.end)?;
         if !self.commas.is_empty() || inner.len() > BOUNDS_CHARS_MAX {
@@ -102,7 +102,7 @@ fn is_letter(text: &str) -> bool {
 }
 
 fn sequence(first: &str, last: &str) -> Option<Vec<Vec<WordChar>>> {
-    // Numbers with leading zeros are padded; those are left unclear.
+    // Numbers with leading zeros are padded; those stay unclear.
     let is_padded =
         |text: &str| text.trim_start_matches('-').len() > 1 && text.trim_start_matches('-').starts_with('0');
     if is_padded(first) || is_padded(last) {

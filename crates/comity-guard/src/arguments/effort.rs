@@ -1,4 +1,4 @@
-//! How much reading one call may take: a short line can be made to stand for more than any machine could hold.
+//! How much work reading one call may take: a short line can be made to stand for more than any machine could hold.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ impl ReadingEffort {
         ReadingEffort { left: Cell::new(READING_UNITS_MAX) }
     }
 
-    /// Takes so many units; whether there were as many. Once there were not, there are none.
+    /// Takes this many units, and says whether there were enough. Once there were not, none are left.
     pub(crate) fn spend(&self, units: usize) -> bool {
         let left = self.left.get().checked_sub(units);
         self.left.set(left.unwrap_or(0));

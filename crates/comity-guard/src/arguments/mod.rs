@@ -10,7 +10,6 @@ use crate::limits::{BRACE_WORDS_MAX, CLASS_CHARS_MAX, EXPANSION_BYTES_MAX, READI
 use crate::shell::syntax::{Part, Word};
 pub(crate) use effort::ReadingEffort;
 
-/// One argument of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Argument {
     Plain(String),
@@ -27,7 +26,7 @@ pub(crate) enum Argument {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Unclear {
     pub(crate) text: String,
-    /// What it begins with for certain.
+    /// What it surely begins with.
     pub(crate) prefix: String,
     /// Whether it may become several arguments, or none.
     pub(crate) many: bool,
@@ -43,7 +42,6 @@ pub(crate) struct KnownVariables<'k> {
 }
 
 impl Argument {
-    /// Something that is not known at all.
     pub(crate) fn unclear(text: &str, many: bool) -> Argument {
         Argument::Unclear(Unclear { text: text.to_owned(), prefix: String::new(), many })
     }
@@ -59,7 +57,6 @@ impl Argument {
         }
     }
 
-    /// Whether it may become several arguments, or none.
     pub(crate) fn is_many(&self) -> bool {
         match self {
             Argument::Plain(_) | Argument::Pipe => false,
@@ -68,7 +65,6 @@ impl Argument {
         }
     }
 
-    /// The text, if it is known.
     pub(crate) fn plain(&self) -> Option<&str> {
         match self {
             Argument::Plain(text) => Some(text),
@@ -92,7 +88,7 @@ impl Argument {
         }
     }
 
-    /// What it takes to go through the paths that it stands for.
+    /// The work of going through the paths that it stands for.
     pub(crate) fn found_units(&self) -> usize {
         match self {
             Argument::Found(targets) => targets.len().saturating_mul(READING_STEP_UNITS),
@@ -100,7 +96,7 @@ impl Argument {
         }
     }
 
-    /// How a person would write it.
+    /// As a person would write it.
     pub(crate) fn shown(&self) -> &str {
         match self {
             Argument::Plain(text) | Argument::Glob(text) => text,
@@ -179,7 +175,7 @@ pub(crate) fn of_word(word: &Word, known: KnownVariables<'_>) -> Vec<Argument> {
     choices.into_iter().flat_map(of_letters).collect()
 }
 
-/// The values of `$name` or `${name}`, where they are known, and no shell would make something else of them.
+/// The values of `$name` or `${name}`, if they are known and no shell would expand them further.
 fn values<'v>(text: &str, variables: &'v [(String, Vec<String>)]) -> Option<Vec<&'v str>> {
     let name = text.strip_prefix('$')?;
     let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
@@ -188,7 +184,7 @@ fn values<'v>(text: &str, variables: &'v [(String, Vec<String>)]) -> Option<Vec<
     values.iter().all(is_one).then(|| values.iter().map(String::as_str).collect())
 }
 
-/// The home directory for a leading `~`; nothing where it is not known, or another one is meant.
+/// Expands a leading `~`; `None` if the home is unknown, or another one is meant.
 fn at_home(letters: Vec<WordChar>, home: Option<&str>) -> Option<Vec<WordChar>> {
     if !letters.first().is_some_and(|letter| letter.is_bare('~')) {
         return Some(letters);
@@ -199,7 +195,7 @@ fn at_home(letters: Vec<WordChar>, home: Option<&str>) -> Option<Vec<WordChar>> 
     Some(home.chain(letters[1..].iter().copied()).collect())
 }
 
-/// A word without braces and `~`. Nothing if it has a glob that we cannot write.
+/// A word without braces and `~`; `None` if it has a glob that we cannot represent.
 fn argument(letters: &[WordChar]) -> Option<Argument> {
     let mut glob = String::new();
     let mut is_glob = false;
@@ -228,11 +224,11 @@ fn argument(letters: &[WordChar]) -> Option<Argument> {
     })
 }
 
-/// Where a class ends that was opened just before `from`, if it does. Nothing for a class that we cannot write.
+/// Where the class that opens just before `from` ends; `None` if it does not, or we cannot represent it.
 fn class_end(letters: &[WordChar], from: usize) -> Option<Option<usize>> {
     let negated = letters.get(from).is_some_and(|letter| matches!(letter.character, '!' | '^'));
     let body = from + usize::from(negated);
-    // The first character belongs to the class, even `]`.
+    // The first character belongs to the class, even if it is `]`.
     let candidates = letters.iter().enumerate().skip(body + 1).take(CLASS_CHARS_MAX);
     let end = candidates.clone().find(|(_, letter)| matches!(letter.character, ']' | '/'));
     match end {
@@ -246,7 +242,7 @@ fn class_end(letters: &[WordChar], from: usize) -> Option<Option<usize>> {
     }
 }
 
-/// A character that means itself in a glob.
+/// Escapes a character, so that it means itself in a glob.
 fn push_literal(glob: &mut String, character: char) {
     match character {
         '*' | '?' | '[' | ']' | '{' | '}' | ',' => {
@@ -258,7 +254,6 @@ fn push_literal(glob: &mut String, character: char) {
     }
 }
 
-/// A glob that matches exactly this path.
 pub(crate) fn as_glob(path: &str) -> String {
     path.chars().fold(String::new(), |mut glob, character| {
         push_literal(&mut glob, character);

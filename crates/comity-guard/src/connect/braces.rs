@@ -1,12 +1,12 @@
-//! Members of TOML's tables in braces, such as `{ A = "1" }`, that come and go without touching the rest.
+//! Members of inline TOML tables, such as `{ A = "1" }`, added and removed without touching the rest.
 //!
-//! A space behind the brace tells braces that were there, and empty, from those that we made.
+//! A space after the opening brace marks tables that were there and empty; those that we made have none.
 
 use std::ops::Range;
 
 use toml_edit::{InlineTable, Value};
 
-/// The text with a member behind all others of a table.
+/// The text with a member added at the end of a table.
 pub(super) fn with(text: &str, table: &InlineTable, member: &str) -> Option<String> {
     let (at, lead) = match members(table)?.last() {
         Some(last) => (last.end, ", "),
@@ -15,11 +15,10 @@ pub(super) fn with(text: &str, table: &InlineTable, member: &str) -> Option<Stri
     Some(format!("{}{lead}{member}{}", &text[..at], &text[at..]))
 }
 
-/// What has to go for a member to go.
+/// What to remove to remove a member.
 pub(super) enum RemovedPart {
-    /// This part of the text.
     Part(Range<usize>),
-    /// All of the table: we made it.
+    /// The whole table: we made it.
     Table,
 }
 
@@ -40,7 +39,7 @@ pub(super) fn without(text: &str, table: &InlineTable, key: &str) -> Option<Remo
     })
 }
 
-/// Where the members are; none if one of them has a form of its own, such as `a.b = 1`.
+/// The ranges of the members; `None` if one has an unusual form, such as `a.b = 1`.
 fn members(table: &InlineTable) -> Option<Vec<Range<usize>>> {
     table
         .iter()

@@ -6,11 +6,11 @@ use super::piece::Piece;
 use super::servers::environment;
 use super::{HOOK_SECONDS_MAX, IDLE_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 
-/// Expressions with more than names in them match anywhere in a name, so they say where it begins and ends. Our own tools
-/// have rules of their own; the hook only tells which agent of the program calls them. What is read is judged, too: the log
-/// and the letters of others are no agent's.
+/// Expressions with more than names in them match anywhere in a name, so they need anchors. Our own tools have rules
+/// of their own; for those the hook only tells which agent of the program calls them. Reads are judged, too: the log
+/// and others' letters are off limits for agents.
 const JUDGED: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Bash|Read|NotebookRead|Grep|mcp__.*)$";
-/// After every call: mail also reaches who only looks around.
+/// After every call: agents that only read get mail, too.
 const ALL: &str = "^(?!mcp__comity__).*$";
 const FAILING: &str = "^(Bash|mcp__(?!comity__).*)$";
 
@@ -29,13 +29,14 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
         // Without it, a hook that is missing or too slow lets everything pass.
         Hook::group("PreToolUse", Some(JUDGED), handler(Some(("onFailure", Piece::text("block"))))),
         Hook::group("PostToolUse", Some(ALL), handler(None)),
-        // A command that the kernel held up has failed: its agent is told who holds the file.
+        // A command that the kernel blocked has failed: tell its agent who holds the file.
         Hook::group("PostToolUseFailure", Some(FAILING), handler(None)),
         Hook::group("SessionStart", None, handler(None)),
         Hook::group("SubagentStart", None, handler(None)),
         Hook::group("SubagentStop", None, handler(None)),
         Hook::group("UserPromptSubmit", None, handler(None)),
-        // The first gives what has come by now; the second waits in the background, and wakes the agent when something comes.
+        // The first delivers what has arrived; the second waits in the background, and wakes the agent when something
+        // comes.
         Hook::groups("Stop", vec![handler(None), waiter(&lines.wait)]),
     ]
 }

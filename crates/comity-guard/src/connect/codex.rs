@@ -1,16 +1,16 @@
-//! Codex: hooks in `hooks.json`, in the form of Claude Code's; its servers are in TOML.
+//! Codex: hooks in `hooks.json`, in Claude Code's form; its servers are in TOML.
 
 use super::hooks::Hook;
 use super::line::HookLines;
 use super::piece::Piece;
 use super::{HOOK_SECONDS_MAX, IDLE_SECONDS_MAX};
 
-/// Shell commands go by several names, depending on the model. Behind `mcp__` stands all that does not begin with
-/// `comity__`, letter by letter: Codex leaves out a hook whose expression looks ahead.
+/// Shell commands have several names, depending on the model. After `mcp__`, everything that does not begin with
+/// `comity__` is spelled out letter by letter: Codex ignores hooks whose expression has a lookahead.
 const JUDGED: &str = "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|read_file|grep_files|view_image|\
     mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$";
 
-/// After every call but those of our own tools, letter by letter: mail also reaches who only looks around.
+/// After every call: agents that only read get mail, too.
 const ALL: &str = "^([^m].*|m([^c].*)?|mc([^p].*)?|mcp([^_].*)?|mcp_([^_].*)?|\
     mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$";
 
@@ -36,7 +36,8 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
         Hook::group("SubagentStart", None, handler.clone()),
         Hook::group("SubagentStop", None, handler.clone()),
         Hook::group("UserPromptSubmit", None, handler.clone()),
-        // The first gives what has come by now; the second waits in the background, and wakes the agent when something comes.
+        // The first delivers what has arrived; the second waits in the background, and wakes the agent when something
+        // comes.
         Hook::groups("Stop", vec![handler, waiter]),
     ]
 }

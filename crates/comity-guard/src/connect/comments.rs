@@ -1,11 +1,11 @@
-//! Comments and trailing commas in JSON: what reads values sees blanks of the same length in their places.
+//! Comments and trailing commas in JSON: parsers see blanks of the same length in their place.
 
 use std::borrow::Cow;
 
 use super::scan::skip_blank;
 use crate::dialect::Dialect;
 
-/// What a program reads besides plain JSON.
+/// What a program accepts besides plain JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JsonForm {
     Plain,
@@ -23,7 +23,7 @@ impl JsonForm {
         }
     }
 
-    /// The text as plain JSON: every byte is where it was.
+    /// The text as plain JSON: every byte stays where it was.
     pub(super) fn plain(self, text: &str) -> Cow<'_, str> {
         if self == JsonForm::Plain {
             return text.into();
@@ -36,7 +36,7 @@ impl JsonForm {
     }
 }
 
-/// What a program reads in a text of its settings, as plain JSON.
+/// The text of a program's settings, as plain JSON.
 pub fn plain_json(dialect: Dialect, text: &str) -> Cow<'_, str> {
     JsonForm::of(dialect).plain(text)
 }
@@ -54,7 +54,7 @@ fn without_comments(text: &str) -> String {
                 continue;
             }
             '/' if rest.starts_with("/*") => {
-                // One that is never closed is no JSON in any form: it stays, and is refused.
+                // One that is never closed is not JSON in any form: it stays, and is refused.
                 let Some(end) = rest[2..].find("*/").map(|end| end + 4) else { break };
                 let blank = |byte: u8| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' };
                 plain.extend(rest[..end].bytes().map(blank));
@@ -70,7 +70,7 @@ fn without_comments(text: &str) -> String {
     plain
 }
 
-/// The bytes of the string that a text begins with.
+/// The length of the string at the start of the text.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.char_indices().skip(1).find(|(_, c)| {
@@ -81,7 +81,7 @@ fn string_length(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// Where commas stand behind which a container ends.
+/// Positions of commas right before the end of a container.
 fn trailing_commas(plain: &str) -> Vec<usize> {
     let (mut commas, mut at) = (Vec::new(), 0);
     while let Some(byte) = plain.as_bytes().get(at) {

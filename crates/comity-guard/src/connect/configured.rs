@@ -1,4 +1,4 @@
-//! What the settings of a program say of us, as the program itself reads them: a proof has to go through these.
+//! What a program's settings say about us, as the program itself reads them: proofs have to use these.
 
 use serde_json::Value;
 
@@ -7,14 +7,14 @@ use super::shell::{BASH_ENV, ENV, SHELL_PREFIX, is_our_bash_env, is_our_prefix, 
 use super::{SettingsKind, line, opencode, policy};
 use crate::dialect::Dialect;
 
-/// What shell commands start through, as far as one file of a program says.
+/// What shell commands start through, according to one settings file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ShellStart {
-    /// This program of ours, which is given the command.
+    /// Our program, which gets the command.
     Prefix(String),
-    /// bash, which reads this file of ours first.
+    /// bash, which first reads this file of ours.
     BashEnv(String),
-    /// Something of the user's own, which was left alone.
+    /// Something of the user's own, which we left alone.
     Users {
         setting: &'static str,
         value: String,
@@ -22,7 +22,7 @@ pub enum ShellStart {
     Plain,
 }
 
-/// The line that a program runs before a tool call, if it is one of ours.
+/// The command that a program runs before a tool call, if it is one of ours.
 pub fn hook_command(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<String> {
     let event = match (dialect, kind) {
         (Dialect::ClaudeCode | Dialect::Codex, SettingsKind::Hooks) => "PreToolUse",
@@ -41,7 +41,7 @@ pub fn hook_command(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<
     lines.into_iter().find(|line| line::is_hook_line(line)).map(str::to_owned)
 }
 
-/// What shell commands start through; none if this is not the file that says it.
+/// What shell commands start through; `None` if this file does not say.
 pub fn shell_start(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<ShellStart> {
     match (dialect, kind) {
         (Dialect::ClaudeCode, SettingsKind::Hooks) => Some(prefix(text)),
@@ -55,7 +55,7 @@ pub fn shell_start(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<S
     }
 }
 
-/// The directory of ours that zsh reads its first file from, as far as a file of a program says.
+/// Our directory with zsh's first startup file, if the settings name it.
 pub fn zsh_dir(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<String> {
     match (dialect, kind) {
         (Dialect::Codex, SettingsKind::Mcp) => policy::zsh_dir(text),

@@ -15,7 +15,8 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
             ("timeoutSec", Piece::Number(HOOK_SECONDS_MAX)),
         ]),
     };
-    // It blocks by itself when a hook is missing, and does not say how to get out. `comity-confine.sh` knows both lines by heart.
+    // It blocks by itself when a hook is missing, without saying how to get out. `comity-confine.sh` knows both lines
+    // by heart.
     let events = ["postToolUse", "sessionStart", "userPromptSubmitted", "agentStop"];
     let others = events.into_iter().map(|event| hook(event, &lines.plain));
     std::iter::once(hook("preToolUse", &lines.gate)).chain(others).collect()

@@ -2,7 +2,7 @@
 
 use crate::dialect::Dialect;
 
-/// The ways around the guard that a program leaves open.
+/// Ways around the guard that a program leaves open.
 pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::ClaudeCode => &[

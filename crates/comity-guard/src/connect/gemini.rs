@@ -5,10 +5,10 @@ use super::hooks::Hook;
 use super::line::HookLines;
 use super::piece::Piece;
 
-/// An expression matches anywhere in a name unless it says where it begins and ends. Our own tools are asked about, too:
-/// `mcp_comity_x_y` may as well be of a server that is called `comity_x`.
+/// An expression matches anywhere in a name unless it is anchored. Our own tools are included: `mcp_comity_x_y` may
+/// belong to a server called `comity_x`.
 const JUDGED: &str = "^(write_file|replace|run_shell_command|read_file|read_many_files|search_file_content|grep_search|mcp_.*)$";
-/// After every call: mail also reaches who only looks around.
+/// After every call: agents that only read get mail, too.
 const ALL: &str = ".*";
 
 pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
@@ -16,7 +16,7 @@ pub(super) fn hooks(lines: &HookLines) -> Vec<Hook> {
         Piece::Members(vec![
             ("type", Piece::text("command")),
             ("command", Piece::text(line)),
-            // It counts in milliseconds.
+            // In milliseconds.
             ("timeout", Piece::Number(HOOK_SECONDS_MAX * 1_000)),
         ])
     };

@@ -1,4 +1,4 @@
-//! The calls of our hook among those of others.
+//! Our hooks among those of others.
 
 use super::EditProblem;
 use super::json::Document;
@@ -6,21 +6,20 @@ use super::line::{HOOK_PROGRAM, is_hook_line};
 use super::piece::Piece;
 use super::scan::{JsonContainer, JsonItem, Type};
 
-/// The member that holds the hooks, of a file and of a group within it.
+/// The member that holds the hooks, in a file and in a group within it.
 const HOOKS: &str = "hooks";
-/// The member that says of which version a file is, and the version that we write.
+/// The member that gives a file's version, and the version that we write.
 const VERSION: &str = "version";
 const VERSION_WRITTEN: u64 = 1;
 /// The members that hold a command line.
 const COMMANDS: [&str; 3] = ["command", "bash", "powershell"];
 
-/// What is to be called on an event.
 pub(super) struct Hook {
     pub(super) event: &'static str,
     pub(super) entry: Piece,
 }
 
-/// What of an entry is ours.
+/// Which part of an entry is ours.
 enum OwnHooks {
     Nothing,
     All,
@@ -29,7 +28,7 @@ enum OwnHooks {
 }
 
 impl Hook {
-    /// An entry that names tools and has a list of hooks.
+    /// An entry with a matcher for tools and a list of hooks.
     pub(super) fn group(event: &'static str, matcher: Option<&str>, handler: Piece) -> Hook {
         let mut members = Vec::new();
         members.extend(matcher.map(|matcher| ("matcher", Piece::text(matcher))));
@@ -37,7 +36,7 @@ impl Hook {
         Hook { event, entry: Piece::Members(members) }
     }
 
-    /// An entry that has several hooks, on an event without tools.
+    /// An entry with several hooks, for an event without tools.
     pub(super) fn groups(event: &'static str, handlers: Vec<Piece>) -> Hook {
         Hook { event, entry: Piece::Members(vec![(HOOKS, Piece::List(handlers))]) }
     }
@@ -62,7 +61,7 @@ pub(super) fn connect(
     for hook in wanted {
         connect_one(document, hook)?;
     }
-    // Hooks that are there already work, or do not, with the version that they have.
+    // Existing hooks work, or do not, with the version that they have.
     if is_versioned && !has_hooks && version.is_none() {
         document.append(&document.root(), Some(VERSION), &Piece::Number(VERSION_WRITTEN));
     }
@@ -82,7 +81,7 @@ pub(super) fn disconnect(document: &mut Document, is_versioned: bool) -> Result<
     Ok(())
 }
 
-/// Whether the version stands where we write it: behind the hooks.
+/// Whether the version stands where we write it: after the hooks.
 fn has_our_version(document: &Document) -> Result<bool, EditProblem> {
     let root = document.root();
     let (hooks, version) = (root.position(HOOKS)?, root.position(VERSION)?);
@@ -117,7 +116,7 @@ fn connect_one(document: &mut Document, hook: &Hook) -> Result<(), EditProblem> 
             }
         }
     }
-    // From the back, so that the positions of those before stay right.
+    // From the back, so that earlier positions stay valid.
     others.iter().rev().for_each(|path| document.remove(path));
     let list = document.inside(&document.inside(&document.root().items[hooks_at]).items[list_at]);
     match kept.map(|at| &list.items[at]) {
@@ -128,7 +127,7 @@ fn connect_one(document: &mut Document, hook: &Hook) -> Result<(), EditProblem> 
     Ok(())
 }
 
-/// Takes away what is ours on the events that are asked for.
+/// Removes our hooks from the matching events.
 fn remove_ours(document: &mut Document, is_asked: impl Fn(&str) -> bool) -> Result<(), EditProblem> {
     while let Some(path) = first_of_ours(document, &is_asked)? {
         document.remove(&path);
@@ -188,7 +187,6 @@ fn share(document: &Document, item: &JsonItem) -> Result<OwnHooks, EditProblem> 
     })
 }
 
-/// Whether an entry has a command line that runs our hook.
 fn calls_us(document: &Document, item: &JsonItem) -> bool {
     if document.type_of(item) != Type::Object {
         return false;

@@ -1,8 +1,7 @@
-//! Edits the text of a JSON file in place: what is not touched stays as it is, byte for byte.
+//! Edits a JSON file as text: what is not touched stays as it is, byte for byte.
 //!
-//! What we put into an object or a list that was empty has to leave it there when it goes again, while one
-//! that we made has to go, too. A space behind the opening bracket tells the two apart: we write it into
-//! containers that were there, and never into our own.
+//! When our members are removed, a container that was there and empty has to stay, and one that we made has to go. A
+//! space after the opening bracket tells them apart: we write it into existing containers, and never into our own.
 
 use std::ops::Range;
 
@@ -14,17 +13,17 @@ use super::comments::JsonForm;
 use super::piece::{Layout, Piece, key_part};
 use super::scan::{JsonContainer, JsonItem, Type, is_blank, skip_blank};
 
-/// The indentation of files that have none.
+/// For files without indentation.
 const UNIT: &str = "  ";
 
 /// A JSON object as text.
 pub(super) struct Document {
     text: String,
-    /// The same text with blanks in the places of comments and trailing commas: what is found there is found here.
+    /// The same text with blanks in place of comments and trailing commas; positions are the same in both.
     plain: String,
     newline: &'static str,
     unit: String,
-    /// Whether the text has no line breaks and shall get none.
+    /// Whether the text has no line breaks and should get none.
     is_one_line: bool,
     state: MemberState,
 }
@@ -33,14 +32,12 @@ pub(super) struct Document {
 enum MemberState {
     /// There is no file yet.
     New,
-    /// There is something in it.
     Filled,
-    /// Everything in it was ours and is gone.
+    /// Everything in it was ours and is removed.
     Gone,
 }
 
 impl Document {
-    /// A file that does not exist yet.
     pub(super) fn new() -> Document {
         Document {
             text: "{}\n".to_owned(),
@@ -92,7 +89,6 @@ impl Document {
         JsonContainer::at(&self.plain, self.root_start())
     }
 
-    /// The items of an item that is an object or a list.
     pub(super) fn inside(&self, item: &JsonItem) -> JsonContainer {
         JsonContainer::at(&self.plain, item.value.start)
     }
@@ -105,12 +101,12 @@ impl Document {
         &self.plain[item.value.clone()]
     }
 
-    /// The value of an item; none if it is JSON that has no value, such as half of a surrogate pair.
+    /// The value of an item; `None` for JSON without a value, such as half of a surrogate pair.
     pub(super) fn value(&self, item: &JsonItem) -> Option<Value> {
         serde_json::from_str(self.raw(item)).ok()
     }
 
-    /// Puts an item behind all others.
+    /// Adds an item after all others.
     pub(super) fn append(&mut self, container: &JsonContainer, key: Option<&'static str>, piece: &Piece) {
         let Some(last) = container.items.last() else { return self.fill(container, key, piece) };
         let (lead, indent) = (self.lead(last), self.indent_of(last));
@@ -121,7 +117,7 @@ impl Document {
         let text = self.render(key, piece, indent);
         match indent.and_then(|_| self.comment_behind(last)) {
             None => self.edit(last.value.end..last.value.end, &format!("{separator}{text}")),
-            // The comment is about the item before: ours comes behind it, with a comma if that one has one.
+            // The comment belongs to the item before: ours goes after it, with a comma if that one has one.
             Some(comment) => {
                 let comma = self.trailing_comma(last);
                 let end = if comma.is_some() { "," } else { "" };
@@ -140,13 +136,12 @@ impl Document {
         }
     }
 
-    /// Changes a part of the text.
     fn edit(&mut self, range: Range<usize>, by: &str) {
         self.text.replace_range(range.clone(), by);
         self.plain.replace_range(range, by);
     }
 
-    /// Where a comment ends that stands behind an item on its line.
+    /// The end of a comment that follows an item on its line.
     fn comment_behind(&self, item: &JsonItem) -> Option<usize> {
         let rest = &self.text[item.value.end..];
         let line = rest.split(['\n', '\r']).next()?;

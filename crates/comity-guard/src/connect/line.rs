@@ -49,7 +49,6 @@ pub(super) fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Whether a line runs our hook.
 pub(super) fn is_hook_line(line: &str) -> bool {
     let mut words = Words(line);
     let first = words.next();
@@ -73,7 +72,7 @@ pub(super) fn is_our_program(path: &str) -> bool {
     path.rsplit('/').next() == Some(HOOK_PROGRAM)
 }
 
-/// The words of a line as a shell reads them, as far as quotes go.
+/// The words of a line, as far as a shell's quotes go.
 struct Words<'a>(&'a str);
 
 impl Iterator for Words<'_> {

@@ -1,7 +1,7 @@
-//! Edits the settings of agent programs such that they ask our hook and know our tools, and back.
+//! Edits the settings of agent programs so that they ask our hook and know our tools, and undoes that.
 //!
-//! Text goes in and text comes out; whoever calls reads and writes the files. What is not ours stays as it
-//! was, byte for byte, and a text that cannot be edited like that is refused.
+//! Text goes in and text comes out; callers read and write the files. What is not ours stays byte for byte, and a
+//! text that cannot be edited like that is refused.
 
 mod braces;
 mod claude;
@@ -41,44 +41,40 @@ use hooks::Hook;
 use json::Document;
 use piece::Piece;
 
-/// The name of our MCP server.
 const SERVER: &str = "comity";
-/// The variable that names the state directory.
 const HOME_VARIABLE: &str = "COMITY_HOME";
-/// The arguments that make our program an MCP server.
 const SERVER_ARGUMENTS: [&str; 1] = ["mcp"];
 /// How long a program waits for our hook.
 const HOOK_SECONDS_MAX: u64 = 10;
-/// How long an idle agent is waited for.
+/// How long a hook waits for mail for an idle agent.
 const IDLE_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
-/// The longest text that is edited.
 const TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The programs that are connected: by their absolute paths, or by name in settings that are checked in.
+/// The programs to connect: by absolute path, or by name in settings that are checked in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramPaths {
     /// `comity-hook`.
     pub hook: String,
     pub comity: String,
-    /// The file that `BASH_ENV` names, which lies among the user's own: where the programs are, only root may write.
+    /// The file that `BASH_ENV` names. It is in the user's directories, because ours may be writable only for root.
     pub bash_env: String,
-    /// The state directory, unless it is the one that programs find without being told. Clients start their hooks and servers
-    /// with different environments, or none.
+    /// The state directory, unless it is the default. Clients start their hooks and servers with different
+    /// environments, or none.
     pub home: Option<String>,
 }
 
-/// Whether a file has what it should have of ours.
+/// Whether a file contains our settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Connected {
-    /// All of it, as it would be written now.
+    /// As they would be written now.
     Yes,
-    /// Something of ours, but not as it would be written now: another path, or an older form.
+    /// Ours, but not as they would be written now: another path, or an older form.
     Otherwise,
-    /// Nothing, or nothing that can be read.
+    /// None, or nothing readable.
     No,
 }
 
-/// The text of a program's file with our things in it. An empty text is like none.
+/// Adds our settings to the text of a program's file. An empty text is treated like no file.
 pub fn connect(
     dialect: Dialect,
     kind: SettingsKind,
@@ -112,9 +108,9 @@ pub fn connect(
     }
 }
 
-/// The text of a program's file without our things; none if there is nothing else in it.
+/// Removes our settings from a program's file; `None` if nothing else is in it.
 ///
-/// After [`connect`] it is the text from before, byte for byte.
+/// After [`connect`] this restores the original text byte for byte.
 pub fn disconnect(dialect: Dialect, kind: SettingsKind, text: &str) -> Result<Option<String>, EditProblem> {
     check_place(dialect, kind)?;
     check_length(text)?;
@@ -141,7 +137,7 @@ pub fn disconnect(dialect: Dialect, kind: SettingsKind, text: &str) -> Result<Op
     }
 }
 
-/// Whether a text has our things in it as [`connect`] would put them there.
+/// Whether a text has our settings as [`connect`] would write them.
 pub fn is_connected(
     dialect: Dialect,
     kind: SettingsKind,
@@ -169,7 +165,7 @@ impl SettingsKind {
 }
 
 impl ProgramPaths {
-    /// The programs as whoever checks out a repository has them: on the PATH, or not at all.
+    /// The programs by name, as on the PATH of anybody who checks out a repository.
     pub fn by_name() -> ProgramPaths {
         ProgramPaths {
             hook: line::HOOK_PROGRAM.to_owned(),
@@ -249,12 +245,12 @@ fn wanted_hooks(dialect: Dialect, connection: &ProgramPaths) -> Vec<Hook> {
     }
 }
 
-/// Whether a file also says what shell commands begin with.
+/// Whether a file also sets the prefix of shell commands.
 fn has_prefix(dialect: Dialect, kind: SettingsKind) -> bool {
     dialect == Dialect::ClaudeCode && kind == SettingsKind::Hooks
 }
 
-/// Whether the file with the hooks says of which version it is.
+/// Whether the file with the hooks has a version.
 fn is_versioned(dialect: Dialect) -> bool {
     match dialect {
         Dialect::CopilotCli | Dialect::Cursor => true,

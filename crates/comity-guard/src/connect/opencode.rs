@@ -1,4 +1,4 @@
-//! OpenCode: servers in `opencode.json`; in place of hooks it has plugins, so ours runs the hook program.
+//! OpenCode: servers in `opencode.json`; it has plugins in place of hooks, so ours runs the hook program.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use super::servers::environment;
 use super::{EditProblem, HOME_VARIABLE, HOOK_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 use crate::dialect::Dialect;
 
-/// By its first line a plugin is known to be ours.
+/// Identifies our plugin.
 const FIRST_LINE: &str =
     "// Comity's guard for OpenCode, written by `comity init`: changes in here are lost.";
-/// What follows upon the programs and limits.
+/// What follows after the programs and limits.
 const SOURCE: &str = include_str!("opencode.js");
 
 pub(super) fn server(connection: &ProgramPaths) -> Piece {
@@ -51,7 +51,7 @@ pub(super) fn is_our_plugin(text: &str) -> bool {
     text.lines().next() == Some(FIRST_LINE)
 }
 
-/// The line that our plugin runs before a tool call, as it is in a plugin's text.
+/// The command that our plugin runs before a tool call.
 pub(super) fn hook_command(text: &str) -> Option<String> {
     let (hook, dialect) = (constant(text, "HOOK")?, constant(text, "DIALECT")?);
     let variables = constant(text, "VARIABLES");
@@ -60,12 +60,12 @@ pub(super) fn hook_command(text: &str) -> Option<String> {
     Some(format!("exec {env}{} {}", shell_word(hook.as_str()?), dialect.as_str()?))
 }
 
-/// The file that our plugin lets bash read first.
+/// The file that our plugin names in `BASH_ENV`.
 pub(super) fn bash_env(text: &str) -> Option<String> {
     constant(text, "BASH_ENV")?.as_str().map(str::to_owned)
 }
 
-/// The directory whose file it lets zsh read first.
+/// The directory that our plugin names in `ZDOTDIR`.
 pub(super) fn zsh_dir(text: &str) -> Option<String> {
     constant(text, "ZDOTDIR")?.as_str().map(str::to_owned)
 }

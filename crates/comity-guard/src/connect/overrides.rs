@@ -1,4 +1,4 @@
-//! Codex's settings as flags: each is a key and its value in TOML. They hold for one start, and change no file.
+//! Codex's settings as flags, each a key and its TOML value. They apply to one start, and change no file.
 
 use toml_edit::Value;
 
@@ -7,7 +7,7 @@ use super::shell::BASH_ENV;
 use super::{EditProblem, ProgramPaths, SERVER, servers_member, wanted_hooks};
 use crate::dialect::Dialect;
 
-/// The settings by which Codex asks our hook and knows our tools, each as `key=value`.
+/// The settings that connect Codex to our hook and tools, each as `key=value`.
 pub fn codex_overrides(connection: &ProgramPaths) -> Result<Vec<String>, EditProblem> {
     connection.check()?;
     let server = toml(&super::server(Dialect::Codex, connection));
@@ -22,7 +22,6 @@ pub fn codex_overrides(connection: &ProgramPaths) -> Result<Vec<String>, EditPro
     Ok(overrides)
 }
 
-/// A piece on one line of TOML.
 fn toml(piece: &Piece) -> String {
     match piece {
         Piece::Text(text) => Value::from(text.as_str()).to_string(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A JSON value whose members keep the order in which people read them.
+/// A JSON value whose members keep their order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Piece {
     Text(String),
@@ -12,14 +12,13 @@ pub(super) enum Piece {
     Members(Vec<(&'static str, Piece)>),
 }
 
-/// How a piece is laid out.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout<'a> {
     OneLine,
     Lines {
         /// The indentation of the line that the piece begins on.
         indent: &'a str,
-        /// What every level adds to it.
+        /// What each level adds to it.
         unit: &'a str,
         newline: &'a str,
     },
@@ -60,7 +59,7 @@ impl Piece {
     }
 }
 
-/// What stands before the value of a member.
+/// The key of a member and what follows it, up to the value.
 pub(super) fn key_part(key: &str, layout: Layout<'_>) -> String {
     match layout {
         Layout::OneLine => format!("{}:", quoted(key)),

@@ -1,4 +1,4 @@
-//! Where agent programs keep the settings of their user.
+//! Where agent programs keep their users' settings.
 
 use std::path::{Path, PathBuf};
 
@@ -7,54 +7,52 @@ use crate::dialect::Dialect;
 /// A file with settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SettingsFile {
-    /// The folder that its path begins at.
     pub base: SettingsRoot,
     pub path: &'static str,
-    /// Another name that the program knows it by; it counts if it is there and the first is not.
+    /// An alternative name that the program accepts; it counts if it exists and the first does not.
     pub other: Option<&'static str>,
-    /// What it holds of ours.
+    /// What we put into it.
     pub kind: SettingsKind,
 }
 
-/// A folder that settings are found from.
+/// A directory that settings are relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SettingsRoot {
     Home,
-    /// The folder that a variable of the environment names.
+    /// The directory that an environment variable names.
     ConfigDir {
         variable: &'static str,
-        /// The folder below the home, if the variable is not set; empty for the home itself.
+        /// The directory below the home if the variable is not set; empty for the home itself.
         otherwise: &'static str,
     },
 }
 
-/// What a file holds of ours.
+/// What we put into a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SettingsKind {
-    /// The calls of our hook.
     Hooks,
     Mcp,
     HooksAndMcp,
-    /// Nothing else: it is a program of ours that runs within the agent's.
+    /// A whole file: our program, run within the agent's.
     Plugin,
-    /// A variable of the environment, among those of the user.
+    /// An environment variable, among the user's own.
     Variables,
 }
 
 impl SettingsKind {
-    /// Whether by this file a program asks before a tool call.
+    /// Whether this file makes a program ask before a tool call.
     pub fn calls_hooks(self) -> bool {
         matches!(self, SettingsKind::Hooks | SettingsKind::HooksAndMcp | SettingsKind::Plugin)
     }
 }
 
 impl SettingsFile {
-    /// The file, for a user with this home and this environment. A variable that is empty is like none.
+    /// The path for a user with this home and environment. An empty variable counts as unset.
     pub fn file(&self, home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
         self.folder(home, variable).join(self.path)
     }
 
-    /// The file by its other name.
+    /// The path by its other name.
     pub fn other_file(&self, home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
         Some(self.folder(home, variable).join(self.other?))
     }
@@ -70,7 +68,7 @@ impl SettingsFile {
     }
 }
 
-/// The files that a program is connected by.
+/// The files to edit to connect a program.
 pub fn places(dialect: Dialect) -> &'static [SettingsFile] {
     match dialect {
         Dialect::ClaudeCode => &CLAUDE_PLACES,
@@ -82,7 +80,7 @@ pub fn places(dialect: Dialect) -> &'static [SettingsFile] {
     }
 }
 
-/// The files by which a program is connected for everybody who works on a repository, from its top directory.
+/// The files, relative to a repository's top directory, that connect a program for everybody who works on it.
 pub fn project_places(dialect: Dialect) -> &'static [SettingsFile] {
     match dialect {
         Dialect::ClaudeCode => &CLAUDE_PROJECT,
@@ -104,7 +102,7 @@ const CODEX_PROJECT: [SettingsFile; 2] = [
 ];
 const GEMINI_PROJECT: [SettingsFile; 1] =
     [place(SettingsRoot::Home, ".gemini/settings.json", SettingsKind::HooksAndMcp)];
-/// It reads the servers that Claude Code reads.
+/// It reads Claude Code's servers.
 const COPILOT_PROJECT: [SettingsFile; 2] = [
     place(SettingsRoot::Home, ".github/hooks/comity.json", SettingsKind::Hooks),
     place(SettingsRoot::Home, ".mcp.json", SettingsKind::Mcp),
@@ -119,7 +117,7 @@ const OPENCODE_PROJECT: [SettingsFile; 2] = [
 
 const CLAUDE_PLACES: [SettingsFile; 2] = [
     place(CLAUDE, "settings.json", SettingsKind::Hooks),
-    // Without the variable, this one lies beside the folder of the other.
+    // Without the variable, this file lies beside the other one's directory.
     place(
         SettingsRoot::ConfigDir { variable: "CLAUDE_CONFIG_DIR", otherwise: "" },
         ".claude.json",

@@ -1,4 +1,4 @@
-//! The variables that Codex gives its shell, in its TOML. Only what is ours comes and goes.
+//! Environment variables for Codex's shell, in its TOML. Only ours are added and removed.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::toml::{line_end, newline, without_newline};
 
 const POLICY: &str = "shell_environment_policy";
 const SET: &str = "set";
-/// The list of the only variables that commands are given.
+/// The setting that restricts commands to the listed variables.
 const INCLUDE_ONLY: &str = "include_only";
 
 /// A variable of ours.
@@ -24,9 +24,9 @@ struct Variable {
 const FOR_BASH: Variable = Variable { name: BASH_ENV, is_ours: is_our_bash_env };
 const FOR_ZSH: Variable = Variable { name: ZDOTDIR, is_ours: is_our_zsh_dir };
 
-/// The text with our variables in it, if that can be done without touching what is there.
+/// Adds our variables to the text, if that is possible without touching what is there.
 ///
-/// A variable of the user's own stays, and so does a form that cannot be added to: Codex works then, unconfined, and
+/// A variable that the user set stays, and so does a form that cannot be added to: Codex then works unconfined, and
 /// [`shell_start`] tells.
 pub(super) fn connect(text: &str, connection: &ProgramPaths) -> String {
     let edited = with(text, &FOR_BASH, &connection.bash_env);
@@ -60,7 +60,7 @@ fn with(text: &str, variable: &Variable, wanted: &str) -> String {
     edited.filter(|edited| Document::parse(edited.as_str()).is_ok()).unwrap_or_else(|| text.to_owned())
 }
 
-/// The text without our variables, and without the table if there is nothing else in it.
+/// Removes our variables, and the table if nothing else is in it.
 pub(super) fn disconnect(text: &str) -> String {
     without(&without(text, &FOR_ZSH), &FOR_BASH)
 }
@@ -98,7 +98,7 @@ pub(super) fn shell_start(text: &str) -> ShellStart {
     bash_env(set.and_then(Item::as_str).map(str::to_owned))
 }
 
-/// The directory of ours that zsh reads its first file from, if commands are given it.
+/// Our directory with zsh's first startup file, if commands get that variable.
 pub(super) fn zsh_dir(text: &str) -> Option<String> {
     let document = Document::parse(text).ok()?;
     let policy = document.get(POLICY)?.as_table_like()?;
@@ -107,8 +107,8 @@ pub(super) fn zsh_dir(text: &str) -> Option<String> {
     (is_kept && is_our_zsh_dir(dir)).then(|| dir.to_owned())
 }
 
-/// The sandbox that Codex runs commands in, by the setting that says it; nothing if there is none. Without a setting it is
-/// Codex's own choice.
+/// The sandbox in which Codex runs commands, according to its settings; `None` if that is off. Without a setting
+/// Codex chooses.
 pub fn sandbox(text: &str) -> Option<String> {
     let document = Document::parse(text).ok()?;
     match document.get("sandbox_mode").and_then(Item::as_str) {
@@ -118,15 +118,15 @@ pub fn sandbox(text: &str) -> Option<String> {
     }
 }
 
-/// Whether all windows of Codex share a server in its background, and are one agent with that: they do unless its settings
-/// say otherwise.
+/// Whether all windows of Codex share a background server, and are one agent with it: they do unless its settings say
+/// otherwise.
 pub fn shares_server(text: &str) -> bool {
     let Ok(document) = Document::parse(text) else { return true };
     let features = document.get("features").and_then(Item::as_table_like);
     features.and_then(|features| features.get("daemon_auto_start")).and_then(Item::as_bool) != Some(false)
 }
 
-/// Whether commands that are given only these variables are given this one.
+/// Whether commands restricted to these variables get this one.
 fn keeps(only: &Item, name: &str) -> bool {
     let names = only.as_array().into_iter().flatten().filter_map(Value::as_str);
     let mut names = names.map(str::to_uppercase).peekable();
@@ -148,7 +148,7 @@ fn without_line(text: &str, span: Range<usize>) -> String {
         false => start,
     };
     let mut before = &text[..from];
-    // The last line of the file had no end before ours came, and an empty line came with the table.
+    // The file's last line had no line break before ours was added, and an empty line came with the table.
     let was_open = end == text.len() && !text.ends_with('\n');
     if was_open {
         before = without_newline(before);
@@ -163,23 +163,25 @@ fn without_line(text: &str, span: Range<usize>) -> String {
 }
 
 enum PolicySetting {
-    /// Our variable, by where its value is.
+    /// Our variable, by the position of its value.
     Ours(Range<usize>, PolicyForm),
     /// The user's own, or a form that cannot be added to.
     Users,
-    /// The table, by where a line can be added.
+    /// The table, by the position where a line can be added.
     Table(usize),
     Braces(Box<InlineTable>),
-    /// What the table belongs into, in braces.
+    /// The inline table that our table belongs in.
     OuterBraces(Box<InlineTable>),
     Nothing,
 }
 
 enum PolicyForm {
-    /// A line of its own.
     Line,
-    /// In braces, which may be in braces themselves.
-    Braces { set: Box<InlineTable>, policy: Option<Box<InlineTable>> },
+    /// In braces, which may be nested.
+    Braces {
+        set: Box<InlineTable>,
+        policy: Option<Box<InlineTable>>,
+    },
 }
 
 fn found(text: &str, variable: &Variable) -> PolicySetting {
@@ -223,7 +225,7 @@ fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
     text
 }
 
-/// The text with the table at its end. A last line without an end stays one.
+/// The text with the table added. A last line without a line break stays one.
 fn appended(text: &str, line: &str) -> String {
     let newline = newline(text);
     let block = format!("[{POLICY}.{SET}]{newline}{line}");

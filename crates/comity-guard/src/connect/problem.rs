@@ -1,8 +1,8 @@
-//! Why a file is left as it is.
+//! Why a file is left unchanged.
 
 use std::fmt;
 
-/// What stands in the way of an edit, and what to do about it.
+/// What prevents an edit, and what to do about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EditProblem {
     pub message: String,
@@ -14,7 +14,6 @@ impl EditProblem {
         EditProblem { message: message.into(), hint: hint.into() }
     }
 
-    /// A value is not of the type that it has to have.
     pub(super) fn wrong_type(name: &str, wanted: &str) -> EditProblem {
         EditProblem::new(
             format!("\"{name}\" is not {wanted}"),

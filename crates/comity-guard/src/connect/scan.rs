@@ -1,26 +1,24 @@
-//! Where the values of a JSON text begin and end. The text is known to be JSON.
+//! Where the values of a JSON text begin and end. The text is known to be valid JSON.
 
 use std::ops::Range;
 
 use super::EditProblem;
 
-/// An object or a list, by where its brackets are.
+/// An object or a list, by the positions of its brackets.
 pub(super) struct JsonContainer {
     pub(super) open: usize,
     pub(super) close: usize,
     pub(super) items: Vec<JsonItem>,
 }
 
-/// A member or an element.
 pub(super) struct JsonItem {
-    /// The key of a member.
     pub(super) key: Option<String>,
     /// Where it begins, at its key if it has one.
     pub(super) start: usize,
     pub(super) value: Range<usize>,
 }
 
-/// What a value is, as far as edits care.
+/// The type of a value, as far as edits care.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Type {
     Object,
@@ -51,7 +49,7 @@ impl JsonContainer {
         JsonContainer { open, close: at, items }
     }
 
-    /// The position of a member; a key that is there twice is refused.
+    /// The position of a member; a duplicate key is refused.
     pub(super) fn position(&self, key: &str) -> Result<Option<usize>, EditProblem> {
         let mut positions = (0..self.items.len()).filter(|at| self.items[*at].key.as_deref() == Some(key));
         let position = positions.next();
@@ -66,7 +64,6 @@ impl JsonContainer {
 }
 
 impl Type {
-    /// The type of the value that begins here.
     pub(super) fn at(text: &str, start: usize) -> Type {
         match text.as_bytes()[start] {
             b'{' => Type::Object,
@@ -84,7 +81,6 @@ pub(super) fn skip_blank(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start_matches(is_blank).len()
 }
 
-/// Where a value ends that begins here.
 fn value_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;

@@ -1,11 +1,11 @@
-//! Our MCP server among those of others, in files that are JSON.
+//! Our MCP server among those of others, in JSON files.
 
 use super::json::Document;
 use super::piece::Piece;
 use super::scan::Type;
 use super::{EditProblem, HOME_VARIABLE, ProgramPaths, SERVER, SERVER_ARGUMENTS};
 
-/// A server for programs that need no more than a command.
+/// For programs that need only a command.
 pub(super) fn plain(connection: &ProgramPaths) -> Piece {
     let mut members =
         vec![("command", Piece::text(&connection.comity)), ("args", Piece::texts(&SERVER_ARGUMENTS))];
@@ -13,8 +13,8 @@ pub(super) fn plain(connection: &ProgramPaths) -> Piece {
     Piece::Members(members)
 }
 
-/// What a server is told by its environment: where the state is, so that it asks the server that the hooks ask. Never who
-/// calls: a token would make everybody who uses these settings one agent.
+/// The server's environment: where the state is, so that it asks the same server as the hooks. Never who calls: with
+/// a token, everybody who uses these settings would be one agent.
 pub(super) fn environment(member: &'static str, connection: &ProgramPaths) -> Option<(&'static str, Piece)> {
     let home = Piece::text(connection.home.as_deref()?);
     Some((member, Piece::Members(vec![(HOME_VARIABLE, home)])))

@@ -1,5 +1,5 @@
-//! How agent programs start their shell through us: no command is rewritten, so their own rules, prompts and history see
-//! what the model wrote.
+//! How agent programs start their shell through us: no command is rewritten, so their own rules, prompts and history
+//! see what the model wrote.
 
 use super::json::Document;
 use super::line::{HookLines, shell_word};
@@ -8,34 +8,31 @@ use super::scan::Type;
 use super::{EditProblem, HOME_VARIABLE, ProgramPaths};
 use crate::dialect::Dialect;
 
-/// The program that a shell is started through, by whose name our settings are known.
+/// Our program that starts the shell; its name identifies our settings.
 const CONFINE_PROGRAM: &str = "comity-confine";
-/// The name of the file that bash reads first where a variable names it.
+/// The file that `BASH_ENV` names.
 pub const BASH_ENV_FILE: &str = "comity-confine.sh";
-/// The variable that names it.
 pub(super) const BASH_ENV: &str = "BASH_ENV";
-/// The directory whose `.zshenv` zsh reads first where a variable names it.
+/// The directory that `ZDOTDIR` names.
 const ZSH_DIR: &str = "comity-zsh";
-/// The variable that names it.
 pub(super) const ZDOTDIR: &str = "ZDOTDIR";
 /// The file that every zsh reads.
 const ZSHENV: &str = ".zshenv";
-/// The member of Claude Code's settings that sets variables, and the one that its shell commands begin with.
+/// Members of Claude Code's settings: its variables, and the prefix of its shell commands.
 pub(super) const ENV: &str = "env";
 pub(super) const SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
 
-/// What is in the file that `BASH_ENV` names, but for the paths of the programs.
+/// Without the paths of the programs.
 const SCRIPT: &str = include_str!("comity-confine.sh");
-/// What is in the file that zsh reads, but for the same.
+/// Without the paths of the programs.
 const ZSHENV_SCRIPT: &str = include_str!("comity-confine.zsh");
 
 impl ProgramPaths {
-    /// `comity-confine`, beside the hook.
     pub fn confine(&self) -> String {
         beside(&self.hook, CONFINE_PROGRAM)
     }
 
-    /// What is in the file that `BASH_ENV` names.
+    /// The contents of the file that `BASH_ENV` names.
     pub fn bash_env_script(&self) -> String {
         let lines = HookLines::of(self, Dialect::CopilotCli);
         self.filled(SCRIPT)
@@ -43,12 +40,11 @@ impl ProgramPaths {
             .replace("@GATE_LINE@", &shell_word(&lines.gate))
     }
 
-    /// The directory that `ZDOTDIR` names, beside the file for bash.
     pub fn zsh_dir(&self) -> String {
         beside(&self.bash_env, ZSH_DIR)
     }
 
-    /// The file in it, and what is in that.
+    /// The file in it, with its contents.
     pub fn zshenv(&self) -> (String, String) {
         (format!("{}/{ZSHENV}", self.zsh_dir()), self.filled(ZSHENV_SCRIPT))
     }
@@ -62,7 +58,7 @@ impl ProgramPaths {
     }
 }
 
-/// Whether a text is what we write into the files that bash and zsh read first, for whichever programs.
+/// Whether a text is what we write into the startup files of bash and zsh, whatever the paths of the programs.
 pub fn is_shell_start_script(text: &str) -> bool {
     [SCRIPT, ZSHENV_SCRIPT].iter().any(|script| text.lines().next() == script.lines().next())
 }
@@ -72,12 +68,10 @@ fn beside(program: &str, name: &str) -> String {
     format!("{dir}/{name}")
 }
 
-/// Whether a value of `BASH_ENV` is ours.
 pub(super) fn is_our_bash_env(value: &str) -> bool {
     value.rsplit('/').next() == Some(BASH_ENV_FILE)
 }
 
-/// Whether a value of `ZDOTDIR` is ours.
 pub(super) fn is_our_zsh_dir(value: &str) -> bool {
     value.rsplit('/').next() == Some(ZSH_DIR)
 }
@@ -124,7 +118,7 @@ pub(super) fn is_our_prefix(raw: &str) -> bool {
     raw.trim_end_matches('"').rsplit('/').next() == Some(CONFINE_PROGRAM)
 }
 
-/// A file of variables, such as Gemini CLI's `.env`, with ours in it. One of the user's own stays.
+/// Adds our variable to a file of variables, such as Gemini CLI's `.env`. The user's own stays.
 pub(super) fn connect_variables(text: &str, connection: &ProgramPaths) -> String {
     let wanted = format!("{BASH_ENV}={}", variable_word(&connection.bash_env));
     if let Some(line) = text.lines().find(|line| value_of(line).is_some()) {
@@ -135,12 +129,12 @@ pub(super) fn connect_variables(text: &str, connection: &ProgramPaths) -> String
     }
     match text.is_empty() || text.ends_with('\n') {
         true => format!("{text}{wanted}\n"),
-        // A last line without an end stays one.
+        // Keeps a last line without a line break.
         false => format!("{text}\n{wanted}"),
     }
 }
 
-/// The file without ours; none if there is nothing else in it.
+/// Removes our variable; `None` if nothing else is in the file.
 pub(super) fn disconnect_variables(text: &str) -> Option<String> {
     let ours = |line: &&str| value_of(line).is_some_and(is_our_bash_env);
     let Some(line) = text.lines().find(ours) else { return Some(text.to_owned()) };
@@ -151,7 +145,7 @@ pub(super) fn disconnect_variables(text: &str) -> Option<String> {
     (!left.is_empty()).then_some(left)
 }
 
-/// A value as files of variables take it: what is behind a `#` would be a comment.
+/// Quotes a value for a file of variables, where `#` would begin a comment.
 fn variable_word(value: &str) -> String {
     match value.contains(['#', ' ']) {
         true => format!("\"{value}\""),
@@ -159,7 +153,7 @@ fn variable_word(value: &str) -> String {
     }
 }
 
-/// What a line sets `BASH_ENV` to, if it does.
+/// The value if a line sets `BASH_ENV`.
 pub(super) fn value_of(line: &str) -> Option<&str> {
     let (name, value) = line.trim().split_once('=')?;
     let name = name.trim().strip_prefix("export ").unwrap_or(name).trim();

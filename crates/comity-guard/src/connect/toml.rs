@@ -1,4 +1,4 @@
-//! Our MCP server in the TOML of Codex. Only lines of ours come and go: comments and all else stay.
+//! Our MCP server in Codex's TOML. Only our lines are added and removed: comments and everything else stay.
 
 use std::ops::Range;
 
@@ -21,9 +21,9 @@ pub(super) fn connect(text: &str, connection: &ProgramPaths) -> Result<String, E
             with_value(&text, "command", &Value::from(connection.comity.as_str()))?
         }
     };
-    // Some forms of TOML cannot be added to, such as a table in braces.
+    // Some forms of TOML cannot be added to, such as an inline table.
     parse(&text).map_err(|_| other_form())?;
-    // A variable can only name a file by its path.
+    // A variable needs the file's absolute path.
     Ok(if connection.is_by_name() { text } else { policy::connect(&text, connection) })
 }
 
@@ -48,7 +48,7 @@ fn comity<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>, EditPro
     Ok(comity_or_below(document)?.filter(|table| !table.is_implicit()))
 }
 
-/// Our server, also if only tables below it have headers.
+/// Our server, also if only its sub-tables have headers.
 fn comity_or_below<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>, EditProblem> {
     let Some(servers) = document.get(SERVERS) else { return Ok(None) };
     let Some(servers) = servers.as_table_like() else {
@@ -68,7 +68,7 @@ fn other_form() -> EditProblem {
     )
 }
 
-/// The text with our server at its end. A last line without an end stays one.
+/// The text with our server added. A last line without a line break stays one.
 fn appended(text: &str, connection: &ProgramPaths) -> String {
     let newline = newline(text);
     let arguments: Array = SERVER_ARGUMENTS.into_iter().collect();
@@ -88,7 +88,7 @@ fn appended(text: &str, connection: &ProgramPaths) -> String {
     }
 }
 
-/// The text with a value of our server as it should be.
+/// The text with one value of our server corrected.
 fn with_value(text: &str, key: &str, wanted: &Value) -> Result<String, EditProblem> {
     let document = parse(text)?;
     let Some(table) = comity(&document)? else { return Err(other_form()) };
@@ -108,7 +108,7 @@ fn with_value(text: &str, key: &str, wanted: &Value) -> Result<String, EditProbl
     Ok(changed)
 }
 
-/// The text with the state directory in our server's environment, beside whatever the user has there; without one, none of ours.
+/// Sets the state directory in our server's environment, or removes it if `None`; the user's variables stay.
 fn with_home(text: &str, home: Option<&str>) -> Result<String, EditProblem> {
     let document = parse(text)?;
     let Some(table) = comity(&document)? else { return Err(other_form()) };
@@ -141,7 +141,7 @@ fn with_home(text: &str, home: Option<&str>) -> Result<String, EditProblem> {
     edited.ok_or_else(other_form)
 }
 
-/// What we write where no environment was set.
+/// What we write if no environment was set.
 fn our_environment(home: &str) -> Value {
     let set: InlineTable = [(HOME_VARIABLE, home)].into_iter().collect();
     Value::from(set)
@@ -155,7 +155,7 @@ fn without_home(text: &str, table: &Table) -> String {
         (1, Some(span), _) => {
             let start = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
             let end = line_end(&text, span.end);
-            // A last line without an end stays one.
+            // Keeps a last line without a line break.
             let start = if end == text.len() && !text.ends_with('\n') {
                 without_newline(&text[..start]).len()
             } else {
@@ -188,7 +188,7 @@ fn first_block(text: &str) -> Result<Option<Range<usize>>, EditProblem> {
     let start = text[..header.start].rfind('\n').map_or(0, |newline| newline + 1);
     let end = line_end(text, last_value_end(table).unwrap_or(header.end).max(header.end));
     let mut before = &text[..start];
-    // The last line of the file had no end before ours came.
+    // The file's last line had no line break before ours was added.
     if end == text.len() && !text.ends_with('\n') {
         before = without_newline(before);
     }
@@ -210,7 +210,7 @@ fn first_with_header(table: &Table) -> Result<&Table, EditProblem> {
     first_with_header(below.ok_or_else(other_form)?)
 }
 
-/// Where the last value ends that stands below a table's own header.
+/// The end of the last value below a table's own header.
 fn last_value_end(table: &Table) -> Option<usize> {
     let ends = table.iter().filter_map(|(_, item)| match item {
         Item::Value(value) => Some(value.span()?.end),
@@ -229,7 +229,7 @@ pub(super) fn without_newline(text: &str) -> &str {
     shorter.strip_suffix('\r').unwrap_or(shorter)
 }
 
-/// Where the line ends, its break included.
+/// The end of the line, including its line break.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }

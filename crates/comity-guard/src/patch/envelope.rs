@@ -48,7 +48,7 @@ fn unwrapped(patch: &str) -> &str {
     inner.unwrap_or(patch)
 }
 
-/// The part of a patch that is about one file.
+/// The part of a patch about one file.
 enum Section {
     None,
     Add { path: String, content: String, begun: bool },
@@ -57,7 +57,7 @@ enum Section {
 }
 
 impl Section {
-    /// The section that a line begins. In the body of an update, a header stands at the very start of its line.
+    /// The section that a line begins. In the body of an update, a header must be at the very start of its line.
     fn header(&self, line: &str) -> Option<Section> {
         let line = match self {
             Section::Update { lines, .. } if *lines > 0 => line,
@@ -69,7 +69,7 @@ impl Section {
             .or_else(|| path(UPDATE).map(|path| Section::Update { path, to: None, begun: false, lines: 0 }))
     }
 
-    /// Takes a line: first its header, then its body.
+    /// Takes a line: first the header, then the body.
     fn take(&mut self, line: &str) -> Result<(), &'static str> {
         match self {
             Section::None if line.trim().is_empty() => Ok(()),

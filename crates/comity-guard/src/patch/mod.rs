@@ -1,6 +1,6 @@
 //! Which files a patch changes.
 //!
-//! A patch that is not well-formed is said to be so; it never counts as one that changes nothing.
+//! A malformed patch is reported as such; it never counts as one that changes nothing.
 
 mod envelope;
 mod unified;
@@ -15,7 +15,7 @@ use crate::effects::Unknown;
 /// What is wrong with a patch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Malformed {
-    /// The line, from 1.
+    /// From 1.
     pub line: usize,
     pub why: &'static str,
 }

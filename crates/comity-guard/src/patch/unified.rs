@@ -3,11 +3,11 @@
 use super::Malformed;
 use crate::effects::{FileTarget, Write, WriteKind};
 
-/// How much of the front of a path goes.
+/// How much of the front of a path is stripped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Strip {
     Components(usize),
-    /// All of them, which is what `patch` does when it is not told.
+    /// All of it, as `patch` does by default.
     ToName,
 }
 
@@ -26,18 +26,18 @@ struct UnifiedDiff {
     strip: Strip,
     writes: Vec<Write>,
     file: PatchFile,
-    /// Lines of the current hunk that are still to come: old and new ones.
+    /// Old and new lines of the current hunk that are still to come.
     left: Option<(usize, usize)>,
 }
 
-/// What the headers of one file say.
+/// The headers of one file.
 #[derive(Default)]
 struct PatchFile {
     old: Option<String>,
     new: Option<String>,
     from: Option<String>,
     to: Option<String>,
-    /// The names behind `diff --git`, if they can be told apart.
+    /// The names after `diff --git`, if they can be told apart.
     named: Option<String>,
     is_git: bool,
     is_new: bool,
@@ -56,7 +56,7 @@ impl UnifiedDiff {
             self.file.is_git = true;
             self.file.named = one_name(names);
         } else if let Some(path) = line.strip_prefix("--- ") {
-            // Behind hunks, or without git's own header, this begins another file.
+            // After hunks, or without git's own header, this begins another file.
             if self.file.has_hunks || self.file.old.is_some() {
                 self.close()?;
             }
@@ -115,11 +115,11 @@ impl UnifiedDiff {
         if self.writes.is_empty() { Err("it has no file in it") } else { Ok(self.writes) }
     }
 
-    /// Notes what the file before is about.
+    /// Finishes the current file.
     fn close(&mut self) -> Result<(), &'static str> {
         let file = std::mem::take(&mut self.file);
         if let (Some(from), Some(to)) = (&file.from, &file.to) {
-            // Names of a rename have no prefix, whatever is stripped elsewhere.
+            // Names in a rename have no prefix, whatever is stripped elsewhere.
             self.write(from.clone(), WriteKind::Move);
             self.write(to.clone(), WriteKind::Move);
             return Ok(());
@@ -154,7 +154,7 @@ impl UnifiedDiff {
             }
             (Some(old), Some(new)) => {
                 let (old, new) = (self.stripped(&old)?, self.stripped(&new)?);
-                // Where the names differ, programs differ in which of them they take.
+                // If the names differ, programs disagree about which one counts.
                 if old != new {
                     self.write(old, WriteKind::Edit);
                 }
@@ -178,7 +178,7 @@ impl UnifiedDiff {
     }
 }
 
-/// The path of a `---` or `+++` line: a tab ends it.
+/// The path of a `---` or `+++` line, which a tab ends.
 fn path_of(text: &str) -> Result<String, &'static str> {
     let path =
         if text.starts_with('"') { unquoted(text) } else { text.split('\t').next().map(str::to_owned) };
@@ -198,7 +198,7 @@ fn one_name(names: &str) -> Option<String> {
     (same && names.as_bytes().get(middle) == Some(&b' ')).then(|| old.to_owned())
 }
 
-/// A name that git has put in quotes.
+/// A name that git has quoted.
 fn unquoted(text: &str) -> Option<String> {
     let Some(inner) = text.strip_prefix('"') else { return Some(text.to_owned()) };
     let mut bytes = Vec::new();

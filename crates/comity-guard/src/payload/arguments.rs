@@ -1,4 +1,4 @@
-//! The texts in the arguments of a tool, however deep, and which of them may be paths.
+//! The texts in a tool's arguments, however deep, and which of them may be paths.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::writers::{acts_on_everything, is_for_writers, sql_outputs};
 use crate::effects::{Effects, GuessedPath, Read, Unknown};
 use crate::limits::{EFFECTS_MAX, GUESS_BYTES_MAX, LINE_WORDS_MAX};
 
-/// Arguments that say where others are meant from.
+/// Arguments that other arguments are relative to.
 const DIRECTORIES: [&str; 12] = [
     "directory",
     "dir",
@@ -29,7 +29,7 @@ const DIRECTORIES: [&str; 12] = [
     "project",
 ];
 
-/// All texts under names that say which file, in order; the same once.
+/// All texts under names that mean a file, in order, each once.
 pub(super) fn named_paths(input: &Map<String, Value>) -> Vec<&str> {
     let mut found = Vec::new();
     each(input, ArgumentRole::Other, &mut |role, text| {
@@ -40,8 +40,8 @@ pub(super) fn named_paths(input: &Map<String, Value>) -> Vec<&str> {
     found
 }
 
-/// What a call of a tool that nobody has told us about may do: it may write to whatever it names, unless its name says
-/// that it only looks, and none of its arguments says otherwise.
+/// What a call of an unknown tool may do: it may write to everything that it names, unless the tool's name says that
+/// it only looks, and none of its arguments says otherwise.
 pub(super) fn guess(tool: &str, input: &Value) -> Effects {
     let verb = verb(tool);
     let owned;
@@ -53,7 +53,7 @@ pub(super) fn guess(tool: &str, input: &Value) -> Effects {
         }
     };
     if matches!(verb, Verb::Reads | Verb::Searches) && !is_for_writers(input, verb) {
-        // What a search shows is not told by what it is given.
+        // Its arguments do not tell what a search shows.
         let paths = if verb == Verb::Reads { named_paths(input) } else { vec![] };
         let whole = Fields(input).get(PARTS).is_none();
         let reads = paths.into_iter().take(EFFECTS_MAX).map(|path| Read::new(path, whole)).collect();
@@ -104,7 +104,7 @@ impl Guesses<'_> {
     /// The words of an argument string, and the values of its options.
     fn words(&mut self, text: &str) {
         let words = words_of_line(text);
-        // Prose has many words, and those of a path have a mark in them.
+        // Prose has many words, while paths in it have telling characters.
         let is_prose = words.len() > LINE_WORDS_MAX;
         for value in words.iter().flat_map(|word| values(word)) {
             if value != text && (!is_prose || value.contains(['/', '.'])) {
@@ -114,7 +114,7 @@ impl Guesses<'_> {
     }
 
     fn one(&mut self, text: &str, is_named: bool) {
-        // A name beside a directory may be meant from there.
+        // A name next to a directory may be relative to that.
         let below: Vec<String> = self
             .directories
             .iter()
@@ -135,7 +135,7 @@ impl Guesses<'_> {
     }
 }
 
-/// Visits every text that is not empty. What has no name of its own has that of what it is in.
+/// Visits every text that is not empty. Items without a name have that of their container.
 fn each<'a>(
     input: &'a Map<String, Value>,
     above: ArgumentRole,
@@ -143,7 +143,7 @@ fn each<'a>(
 ) {
     for (name, value) in input {
         let inner = match (role(name), above) {
-            // In `{"files": {"src/a.rs": "fn a() {}"}}` the names are paths, and what they stand for is text.
+            // In `{"files": {"src/a.rs": "fn a() {}"}}` the keys are paths, and the values are text.
             (ArgumentRole::Other, ArgumentRole::Path) => {
                 visit(ArgumentRole::Path, name);
                 ArgumentRole::Text

@@ -18,51 +18,47 @@ use crate::dialect::Dialect;
 use crate::effects::Effects;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use fields::Fields;
-pub use shell::{ShellCall, is_command_alone, shell_call, starts_the_programs_shell};
+pub use shell::{ShellCall, shell_call, starts_the_programs_shell};
 pub use tools::{ToolKind, tool};
 
-/// When a hook is called.
+/// The moment of a hook.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HookEvent {
-    /// Before a tool runs: it can be kept from running.
+    /// It can still be prevented.
     BeforeTool,
-    /// After a tool has run.
     AfterTool,
     SessionStart,
     SessionEnd,
-    /// The user has said something.
     UserPrompt,
     /// The agent is done, for now.
     Stop,
-    /// A sub-agent is done.
     SubagentStop,
-    /// Something else, which is let pass.
+    /// Anything else, which is let pass.
     Other,
 }
 
-/// One call of a hook, as it was understood.
+/// One call of a hook, parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HookCall {
     pub dialect: Dialect,
     pub event: HookEvent,
     /// The program's own name for the event, which some answers have to repeat.
     pub event_name: String,
-    /// The session that the program gave itself.
     pub session: Option<String>,
-    /// The agent within the session, if the program has several.
     pub agent_within: Option<String>,
     pub agent_kind: Option<String>,
-    /// The program's own name for this call of a tool.
+    /// The program's own id of the tool call.
     pub call_id: Option<String>,
     pub cwd: Option<String>,
     pub tool: Option<String>,
+    /// The file in which the program writes down its session.
+    pub transcript: Option<String>,
     /// Whether what is said to it reaches the model, where the program tells.
     pub shows: bool,
-    /// What it does to files.
     pub effects: Effects,
 }
 
-/// A payload that cannot be understood.
+/// A payload that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadPayload(pub String);
 
@@ -75,7 +71,7 @@ impl fmt::Display for BadPayload {
 impl std::error::Error for BadPayload {}
 
 impl HookCall {
-    /// Reads a payload. Without a name the program is recognised by the fields that only it has.
+    /// Parses a payload. Without a dialect the program is recognized by fields that only it has.
     pub fn parse(dialect: Option<Dialect>, payload: &[u8]) -> Result<HookCall, BadPayload> {
         if payload.len() > PAYLOAD_BYTES_MAX {
             return Err(BadPayload(format!("it has more than {PAYLOAD_BYTES_MAX} bytes")));
@@ -113,12 +109,13 @@ impl HookCall {
             call_id: fields.text(&["tool_use_id", "toolUseId"]).map(str::to_owned),
             cwd,
             tool,
+            transcript: fields.text(&["transcript_path"]).map(str::to_owned),
             shows: fields.get(&["shows"]) != Some(&Value::Bool(false)),
             effects,
         })
     }
 
-    /// The input of the tool in a payload, as it is.
+    /// The tool's input in a payload, as it is.
     pub fn tool_input(payload: &[u8]) -> Option<Value> {
         let value: Value = serde_json::from_slice(payload).ok()?;
         let fields = Fields(value.as_object()?);
@@ -127,13 +124,13 @@ impl HookCall {
             return fields.text(&["command"]).map(|command| serde_json::json!({ "command": command }));
         };
         Some(match input.as_str().and_then(|text| serde_json::from_str(text).ok()) {
-            // Copilot CLI gives the arguments as a text of JSON.
+            // Copilot CLI passes the arguments as JSON text.
             Some(parsed @ Value::Object(_)) => parsed,
             Some(_) | None => input.clone(),
         })
     }
 
-    /// Whether the tool runs commands, which may write to whatever they like.
+    /// Whether the tool runs commands, which may write anything.
     pub fn runs_commands(&self) -> bool {
         tools::runs_commands(self.dialect, &self.event_name, self.tool.as_deref())
     }

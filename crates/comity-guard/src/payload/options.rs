@@ -1,6 +1,6 @@
-//! Argument strings: the words of a text, and the values that stand in them.
+//! Argument strings: their words, and the values in them.
 
-/// The words of a line. Quotes hold one together, and are taken off; nobody knows whether the tool has a shell.
+/// The words of a line. Quotes group and are removed; nobody knows whether the tool has a shell.
 pub(super) fn words_of_line(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut is_begun) = (Vec::new(), String::new(), None, false);
     for c in line.chars() {
@@ -25,7 +25,7 @@ pub(super) fn words_of_line(line: &str) -> Vec<String> {
     words
 }
 
-/// What a word may name: itself, what stands after `=` or `:`, and what a short option or a redirection is joined to.
+/// What a word may name: itself, what follows `=` or `:`, and what is joined to a short option or a redirection.
 pub(super) fn values(word: &str) -> impl Iterator<Item = &str> {
     let assigned = word.match_indices(['=', ':']).map(|(at, mark)| &word[at + mark.len()..]);
     let joined = word.strip_prefix('-').filter(|option| !option.starts_with('-'));
@@ -38,7 +38,7 @@ pub(super) fn values(word: &str) -> impl Iterator<Item = &str> {
     all.filter(|value| !value.is_empty())
 }
 
-/// Marks of an assignment that one word may have.
+/// Assignments within one word that are followed.
 const ASSIGNED_MAX: usize = 4;
 
 #[cfg(test)]

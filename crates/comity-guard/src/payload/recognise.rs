@@ -1,11 +1,11 @@
-//! Which program a payload is from, and which event it tells of.
+//! Which program a payload is from, and which event it is about.
 
 use super::fields::Fields;
 use super::tools::INPUTS;
 use super::{BadPayload, HookEvent};
 use crate::dialect::Dialect;
 
-/// Events of programs by their names; those of Claude Code are also Codex's.
+/// Events by their names in each program; those of Claude Code are also Codex's.
 const EVENTS: &[(&str, HookEvent)] = &[
     ("PreToolUse", HookEvent::BeforeTool),
     ("PermissionRequest", HookEvent::BeforeTool),
@@ -43,7 +43,7 @@ const EVENTS: &[(&str, HookEvent)] = &[
     ("tool.execute.after", HookEvent::AfterTool),
 ];
 
-/// The program that a payload is from, by what only that one sends.
+/// The program that a payload is from, by fields that only it sends.
 pub(super) fn dialect(fields: &Fields<'_>) -> Option<Dialect> {
     let event = fields.text(&["hook_event_name", "hookEventName", "event"]).unwrap_or_default();
     let is_unnamed = event.is_empty() && fields.has("sessionId") && fields.has("timestamp");
@@ -67,7 +67,7 @@ pub(super) fn event(dialect: Dialect, fields: &Fields<'_>) -> Result<(HookEvent,
     let name = fields.text(&["hook_event_name", "hookEventName", "event"]);
     let name = match (name, dialect) {
         (Some(name), _) => name,
-        // Copilot CLI does not name it: what a tool gave back is there only afterwards.
+        // Copilot CLI does not name it: a tool's result is there only afterwards.
         (None, Dialect::CopilotCli) if fields.has("toolResult") => "postToolUse",
         (None, Dialect::CopilotCli) if fields.has("toolName") => "preToolUse",
         (None, Dialect::CopilotCli) if fields.has("stopReason") => "agentStop",
@@ -78,7 +78,7 @@ pub(super) fn event(dialect: Dialect, fields: &Fields<'_>) -> Result<(HookEvent,
     };
     let known = EVENTS.iter().find(|(known, _)| *known == name).map(|(_, event)| *event);
     let has_call = fields.get(INPUTS).is_some() || fields.has("tool_name") || fields.has("toolName");
-    // A call under a name that is not known is judged like one that has not run yet.
+    // An event with an unknown name is judged as if the call has not run yet.
     let unknown = if has_call { HookEvent::BeforeTool } else { HookEvent::Other };
     Ok((known.unwrap_or(unknown), name.to_owned()))
 }

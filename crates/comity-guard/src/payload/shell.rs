@@ -1,13 +1,13 @@
-//! The input of a tool that runs commands: which lines it has, where they run, and whether that is all.
+//! The input of a tool that runs commands: its lines, where they run, and whether there is anything else.
 
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
 use super::tools::{ToolKind, kind};
 
-/// Names of the field that holds a command line.
+/// Fields that hold a command line.
 pub(super) const COMMANDS: &[&str] = &["command", "cmd", "script"];
-/// Names of the field that says where it runs.
+/// Fields that say where it runs.
 pub(super) const DIRECTORIES: &[&str] = &["workdir", "dir_path", "directory"];
 /// Fields that change neither what runs nor where.
 const HARMLESS: &[&str] = &[
@@ -24,15 +24,15 @@ const HARMLESS: &[&str] = &[
 /// Shells that a proof holds for.
 const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash"];
 
-/// One line that a tool gives to a shell, and nothing else that would change it.
+/// A single line for a shell, without anything else that would change it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShellCall {
     pub command: String,
-    /// Where it runs, from where the call starts; empty if it is the same.
+    /// Where it runs, relative to where the call starts; empty if that is the same.
     pub directory: String,
 }
 
-/// The line that a call runs, if it is one for certain: a field that is not known may change what it means.
+/// The line that a call runs, if it is certain: an unknown field might change its meaning.
 pub fn shell_call(tool: &str, input: &Value) -> Option<ShellCall> {
     if kind(tool) != ToolKind::Shell || tool == "powershell" {
         return None;
@@ -59,8 +59,8 @@ pub fn shell_call(tool: &str, input: &Value) -> Option<ShellCall> {
     Some(ShellCall { command, directory })
 }
 
-/// Whether a call has a command, and nothing besides that would change what runs.
-pub fn is_command_alone(tool: &str, input: &Value) -> bool {
+/// Whether a call has a command, and no other field would change what runs.
+pub(crate) fn is_command_alone(tool: &str, input: &Value) -> bool {
     let Value::Object(fields) = input else { return kind(tool) == ToolKind::Shell };
     let is_words = |value: &Value| value.as_array().is_some_and(|words| words.iter().all(Value::is_string));
     let given: Vec<&String> = fields.keys().filter(|name| COMMANDS.contains(&name.as_str())).collect();
@@ -72,7 +72,7 @@ pub fn is_command_alone(tool: &str, input: &Value) -> bool {
     shell_call(tool, &line).is_some() && starts_the_programs_shell(tool, &line)
 }
 
-/// Whether a call starts the shell that its program always starts, and as always: what is known of that one holds.
+/// Whether a call starts its program's usual shell in the usual way, so that what is known of that holds.
 pub fn starts_the_programs_shell(tool: &str, input: &Value) -> bool {
     let changes_it = |name: &str| input.get(name).is_some_and(|value| !value.is_null());
     kind(tool) == ToolKind::Shell
@@ -85,7 +85,7 @@ fn is_shell(path: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// The text of the one field that has one of these names; nothing if several have.
+/// The text of the only field with one of these names; `None` if several have one.
 fn only<'a>(input: &'a Map<String, Value>, names: &[&str]) -> Option<Option<&'a str>> {
     let mut given = names.iter().filter_map(|name| input.get(*name));
     let first = given.next().map(|value| value.as_str());
@@ -95,7 +95,7 @@ fn only<'a>(input: &'a Map<String, Value>, names: &[&str]) -> Option<Option<&'a 
     }
 }
 
-/// All values that stand in fields of these names.
+/// All values in fields with these names.
 pub(super) fn all<'a>(input: &Fields<'a>, names: &[&str]) -> Vec<&'a Value> {
     names.iter().filter_map(|name| input.0.get(*name)).filter(|value| !value.is_null()).collect()
 }

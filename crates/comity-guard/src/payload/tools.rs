@@ -12,15 +12,15 @@ use crate::programs::{
     CallDirs, ShellCommands, commands, commands_of_arguments, effects as of_command, effects_of_arguments,
 };
 
-/// Names of the field that says which file.
+/// Fields that name a file.
 const PATHS: &[&str] =
     &["file_path", "filePath", "path", "absolute_path", "notebook_path", "notebookPath", "target_file"];
-/// Names of the field that holds all of a new file.
+/// Fields that hold the whole new file.
 const CONTENTS: &[&str] = &["content", "contents", "file_text", "text"];
-/// Names of the field that holds a patch.
+/// Fields that hold a patch.
 const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command", "diff"];
 
-/// Names of fields that ask for a part of a file.
+/// Fields that ask for a part of a file.
 pub(super) const PARTS: &[&str] = &[
     "offset",
     "limit",
@@ -40,7 +40,7 @@ pub(super) const PARTS: &[&str] = &[
     "length",
 ];
 
-/// Names of the field that holds the input of a tool.
+/// Fields that hold a tool's input.
 pub(super) const INPUTS: &[&str] = &["tool_input", "toolInput", "toolArgs", "args", "input"];
 /// Tools that only look, besides those that read one file.
 const LOOKING: [&str; 21] = [
@@ -53,7 +53,7 @@ const LOOKING: [&str; 21] = [
     "list_directory",
     "list_dir",
     "file_search",
-    // These change something in their program alone.
+    // These only change something within their program.
     "AskUserQuestion",
     "BashOutput",
     "EnterPlanMode",
@@ -68,22 +68,19 @@ const LOOKING: [&str; 21] = [
     "write_todos",
 ];
 
-/// Tools that show what is in files in which they find something.
+/// Tools that show parts of the files that they search.
 const SEARCHING: [&str; 6] =
     ["Grep", "grep", "grep_files", "grep_search", "codebase_search", "search_file_content"];
 
-/// What a tool is for, however its program calls it.
+/// What a tool is for, whatever its program calls it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToolKind {
-    /// It writes a whole file.
     Write,
     Create,
-    /// It changes a part of a file.
     Edit,
     Read,
     ReadMany,
     Look,
-    /// It runs a command line.
     Shell,
     Patch,
     Delete,
@@ -92,7 +89,7 @@ pub enum ToolKind {
     Unknown,
 }
 
-/// What a tool is for, what a call of it does to files, and its command line, if it runs one.
+/// What a tool is for, what this call does to files, and the command line, if it runs one.
 pub fn tool(name: &str, input: &Value) -> (ToolKind, Effects, Option<ShellCommands>) {
     let kind = kind(name);
     let effects = match input {
@@ -155,14 +152,14 @@ pub(super) fn kind(tool: &str) -> ToolKind {
     }
 }
 
-/// What the call of a tool does to files; of a tool that nobody has told us about nothing is known.
+/// What a tool call does to files; for an unknown tool, nothing is known.
 pub(super) fn effects(
     dialect: Dialect,
     event_name: &str,
     tool: Option<&str>,
     fields: &Fields<'_>,
 ) -> Effects {
-    // Cursor has events of their own for what are tools elsewhere.
+    // In Cursor, some tools are events of their own.
     match (dialect, event_name) {
         (Dialect::Cursor, "beforeShellExecution" | "afterShellExecution") => return shell(fields),
         (Dialect::Cursor, "afterFileEdit" | "afterTabFileEdit") => {
@@ -170,12 +167,12 @@ pub(super) fn effects(
         }
         _ => {}
     }
-    // Whoever does not say which tool it is could be any.
+    // Without a name it could be any tool.
     let Some(tool) = tool else { return Effects::unknown(Unknown::Field("name of a tool")) };
     let owned;
     let input = match fields.get(INPUTS) {
         Some(Value::Object(input)) => input,
-        // Copilot CLI gives the arguments as a text of JSON.
+        // Copilot CLI passes the arguments as JSON text.
         Some(Value::String(text)) => match serde_json::from_str::<Value>(text) {
             Ok(Value::Object(input)) => {
                 owned = input;
@@ -189,7 +186,7 @@ pub(super) fn effects(
     };
     let is_of_a_server = matches!(event_name, "beforeMCPExecution" | "afterMCPExecution");
     let mut effects = of_tool(tool, &Fields(input));
-    // Cursor names a tool of a server as the server does: one that is named like its own need not be like it.
+    // Cursor uses a server's own names for its tools: one with the name of a built-in need not be like it.
     if is_of_a_server && matches!(kind(tool), ToolKind::Look | ToolKind::Read | ToolKind::ReadMany) {
         effects.guesses = guess(tool, &Value::Object(input.clone())).guesses;
     }
@@ -223,7 +220,7 @@ fn of_tool(tool: &str, input: &Fields<'_>) -> Effects {
     }
 }
 
-/// A tool that nobody has told us about: what it is named, and what looks like a command line or a patch, tells.
+/// An unknown tool: what it names counts, and what looks like a command line or a patch.
 fn of_stranger(tool: &str, input: &Fields<'_>) -> Effects {
     let mut effects = guess(tool, &Value::Object(input.0.clone()));
     let named = tool.rsplit("__").next().unwrap_or(tool);
@@ -245,7 +242,7 @@ fn of_stranger(tool: &str, input: &Fields<'_>) -> Effects {
     effects.without_repeats()
 }
 
-/// A tool whose arguments are no object: a patch or a command line as it is.
+/// A tool whose arguments are not an object: a patch or a command line as it is.
 fn raw(tool: &str, text: &str) -> Effects {
     match kind(tool) {
         ToolKind::Patch => patch_text(text),
@@ -273,7 +270,7 @@ fn without_fields(tool: &str, input: &Value) -> Effects {
     }
 }
 
-/// The files of a tool that changes some: whichever field its program takes, each is judged.
+/// The files of a tool that changes some: it is not known which field its program uses, so all count.
 fn files(input: &Fields<'_>, how: WriteKind) -> Effects {
     let paths = named_paths(input.0);
     let mut effects = match paths.is_empty() {
@@ -288,7 +285,7 @@ fn files(input: &Fields<'_>, how: WriteKind) -> Effects {
     effects
 }
 
-/// The file of an event that names one beside fields about itself.
+/// The file of an event that names one next to fields about itself.
 fn first_file(input: &Fields<'_>, how: WriteKind) -> Effects {
     let Some(path) = input.text(PATHS) else { return Effects::unknown(Unknown::Field("path")) };
     Effects { writes: vec![Write::new(FileTarget::Path(path.to_owned()), how)], ..Effects::default() }
@@ -305,7 +302,7 @@ fn read_many(input: &Fields<'_>) -> Effects {
     let (plain, globs): (Vec<&str>, Vec<&str>) =
         paths.flatten().filter_map(Value::as_str).partition(|path| !path.contains(['*', '?', '[', '{']));
     let reads = plain.into_iter().map(|path| Read::new(path, true));
-    // Some of what is below the part without a glob is shown.
+    // Part of what is below the literal prefix is shown.
     let above = globs.into_iter().map(|glob| {
         let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
         literal
@@ -328,7 +325,7 @@ fn shell(input: &Fields<'_>) -> Effects {
     if lines.is_empty() {
         return Effects::unknown(Unknown::Field("command"));
     }
-    // Of several fields that mean the same nobody knows which one counts: all of them do.
+    // If several fields could mean it, nobody knows which one counts: all of them do.
     let places: Vec<CallDirs> = match &directories[..] {
         [] => vec![place(None)],
         directories => directories.iter().map(|directory| place(directory.as_str())).collect(),
@@ -347,7 +344,7 @@ fn shell(input: &Fields<'_>) -> Effects {
     found.without_repeats()
 }
 
-/// Whichever field its program takes: each is judged, and files that are named beside them.
+/// It is not known which field its program uses: all count, and so do files named next to them.
 fn patch(input: &Fields<'_>) -> Effects {
     let patches: Vec<&str> = PATCHES.iter().filter_map(|name| input.text(&[name])).collect();
     if patches.is_empty() {
@@ -372,7 +369,7 @@ fn patch_text(text: &str) -> Effects {
     }
 }
 
-/// Where a command runs, from where the call starts.
+/// Where a command runs, relative to where the call starts.
 fn place(own: Option<&str>) -> CallDirs {
     CallDirs { directory: own.unwrap_or_default().to_owned(), home: None }
 }

@@ -1,26 +1,26 @@
-//! What the name of a tool tells about what it does.
+//! What a tool's name tells about what it does.
 
 use super::words::{is_one_of, words};
 
 /// What a tool does to files, as far as its name tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verb {
-    /// It searches, and does nothing else: its texts are what it looks for.
+    /// It only searches: its texts are what it looks for.
     Searches,
-    /// It looks, and does nothing else.
+    /// It only looks.
     Reads,
-    /// It changes what it is given, a directory with all below it included.
+    /// It changes what it is given; a directory with everything below it.
     ChangesTrees,
-    /// It may change a file that it is given.
+    /// It may change files that it is given.
     MayChange,
 }
 
-/// Verbs of those that go through many files.
+/// Verbs of tools that go through many files.
 const SEARCHING: &str = "search find grep glob query lookup look count list ls scan walk explore";
-/// Verbs of others that look.
+/// Other verbs that look.
 const READING: &str = "read reads get view show describe stat cat head tail tree hover inspect explain browse diff blame \
     compare analyze analyse preview peek summarize";
-/// What a tool that looks may be named after alone: `definition`, `git_status`.
+/// Names of tools that look without a verb: `definition`, `git_status`.
 const LOOKED_AT: &str = "info status outline references reference definition definitions symbols symbol diagnostics \
     overview implementations usages callers callees";
 /// Words that are neither an act nor a look. Every other word may be an act.
@@ -53,7 +53,7 @@ const NEUTRAL: &str = "a about above absolute active advanced after agent agents
     ticket tickets time timeline times title todo todos token tokens tool tools top topic topics trace tracked transcript \
     transcripts tsconfig type typed types unread unstaged untracked up url urls usage user users value values variable \
     variables version versions video vulnerabilities web wiki with word words workflow workflows workspace workspaces xml yaml";
-/// What joins two acts.
+/// Words that join two acts.
 const JOINING: &str = "and or then plus";
 const CHANGING: &str = "write edit create update insert append apply patch save set put copy cp make mkdir touch change truncate \
     download export generate execute exec run eval install extract undo merge prepend add store dump to render \
@@ -65,9 +65,9 @@ const CHANGING_TREES: &str = "delete remove rm unlink move mv rename replace for
     wipe destroy drop trash prune shred sync mirror convert checkout rebase stash optimize minify normalize sanitize sort \
     substitute swap encrypt decrypt chmod chown";
 
-/// What the name of a tool tells. Of a tool of an MCP server only its own name counts, where it can be told.
+/// What a tool's name tells. For a tool of an MCP server only its own name counts, if that can be told.
 ///
-/// It looks only if every word of it is known to: one that nobody has told us about may be an act.
+/// It only looks if every word is known to be harmless: an unknown one may be an act.
 pub(super) fn verb(tool: &str) -> Verb {
     let own = tool.rsplit("__").next().filter(|own| !own.is_empty()).unwrap_or(tool);
     let words = words(own);
@@ -80,13 +80,13 @@ pub(super) fn verb(tool: &str) -> Verb {
     }
     let is_known =
         |word: &str| looks(word) || [LOOKED_AT, NEUTRAL, JOINING].iter().any(|of| is_one_of(word, of));
-    // Where the name of the server cannot be told from the tool's, it is what stands before the look.
+    // If the server's name cannot be told from the tool's, it is what stands before the look.
     let of_server = if own == tool { first_look.unwrap_or(0) } else { 0 };
     let may_act = |at: usize| is_act(at) || (at >= of_server && !is_known(&words[at]));
     let joined = words.iter().position(|word| is_one_of(word, JOINING)).unwrap_or(words.len());
     let acts_after = (joined..words.len()).any(may_act);
     match (0..words.len()).any(may_act) {
-        // What was found is what is acted on.
+        // What was found is then acted on.
         true if acts_after && words[..joined].iter().any(|word| is_one_of(word, SEARCHING)) => {
             Verb::ChangesTrees
         }
@@ -97,7 +97,8 @@ pub(super) fn verb(tool: &str) -> Verb {
     }
 }
 
-/// Whether a word of a name is an act. Some are things, too: in `get_commit` and `list_pull_request_checks` after a look.
+/// Whether a word of a name is an act. Some words are also things: in `get_commit` and `list_pull_request_checks`,
+/// after a look.
 fn acts(words: &[String], at: usize) -> bool {
     let word = &words[at];
     let is_act = is_one_of(word, CHANGING) || is_one_of(word, CHANGING_TREES);
@@ -107,7 +108,7 @@ fn acts(words: &[String], at: usize) -> bool {
     is_act && !(is_one_of(word, NEUTRAL) && follows_a_look && !is_joined)
 }
 
-/// Whether a text that says what is to be done names an act: `write`, `PUT`.
+/// Whether a text that says what to do names an act: `write`, `PUT`.
 pub(super) fn is_act(text: &str) -> bool {
     let words = words(text);
     words.first().is_some_and(|first| is_one_of(first, CHANGING) || is_one_of(first, CHANGING_TREES))

@@ -1,4 +1,4 @@
-//! The words that names of tools and of their arguments are made of, and what they tell.
+//! The words in names of tools and arguments, and what they tell.
 
 /// A name's words in lower case: `outputFile`, `output_file` and `output-file` have the same two.
 pub(super) fn words(name: &str) -> Vec<String> {
@@ -21,19 +21,18 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word is in a list of words.
 pub(super) fn is_one_of(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// What an argument is for, as far as its name tells.
+/// What an argument is for, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ArgumentRole {
     /// It names files or directories.
     Path,
-    /// It holds what is written or said, which is no name of anything.
+    /// It holds what is written or said, and names nothing.
     Text,
-    /// It says how what is looked for is spelled, which may be names of files.
+    /// It says what is searched for, which may be names of files.
     Pattern,
     /// It holds the arguments of a program.
     Line,
@@ -76,7 +75,7 @@ const NAMING_AT_THE_END: &[&str] = &[
     "document",
     "doc",
 ];
-/// They say something about a file, and not which.
+/// These say something about a file, but not which.
 const ABOUT: &[&str] = &[
     "text",
     "content",
@@ -137,12 +136,11 @@ const SAYING: &[&str] = &[
 const ARGUING: &str = "args arg argv arguments argument options option opts flags params parameters";
 const MATCHING: &str = "pattern patterns glob globs filter filters mask include includes exclude excludes";
 
-/// What the name of an argument tells.
 pub(super) fn role(argument: &str) -> ArgumentRole {
     let words = words(argument);
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&&**word));
     let ends = |known: &[&str]| words.last().is_some_and(|word| known.contains(&&**word));
-    // `new_source` is what a cell of a notebook will hold.
+    // `new_source` is the future content of a notebook cell.
     if has(&["new", "old"]) && ends(&["source", "src", "output", "document", "doc", "target"]) {
         return ArgumentRole::Text;
     }

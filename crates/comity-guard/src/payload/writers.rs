@@ -1,4 +1,4 @@
-//! What only a tool that writes is given, whatever it is called: an output, something to write, a mode, an option.
+//! What only a tool that writes would be given, whatever its name: an output, something to write, a mode, an option.
 
 use serde_json::{Map, Value};
 
@@ -8,26 +8,26 @@ use super::words::{ArgumentRole, is_one_of, role, words};
 
 /// Where something goes.
 const OUTPUTS: &str = "out output outputs outfile outpath outdir destination dest dst sink";
-/// What a path in an argument of this name alone is: the end of a way.
+/// Names that mean a destination if they are all of the argument's name.
 const ENDS: &str = "to into";
-/// They say something about an output or a content, and are none.
+/// These say something about an output or a content, and are none.
 const ABOUT: &str = "format mode type types limit max min encoding length size style schema level tokens chars lines count filter";
-/// What is written. A flag of this name asks to be shown it.
+/// What is written. As a flag, such a name asks to be shown it.
 const CONTENTS: &str =
     "content contents replacement patch diff edits changes new insertion payload bytes base64 blob cells";
-/// What is written, unless it is what is looked for.
+/// What is written, unless it is what is searched for.
 const TEXTS: &str = "text texts data body value values string str code";
-/// What is to be done.
+/// What to do.
 const FLAGS: &str = "overwrite append write save fix autofix apply inplace replace insert truncate";
-/// What is to be done, if it is all of a name, or is asked for with `true`: in `run_id` it is about something else.
+/// What to do, if it is all of a name, or its value is `true`: in `run_id` it is about something else.
 const ACTS: &str = "delete remove update put set exec execute prune drop create move rename force purge clean restore reset sync mirror";
-/// Arguments that say what is to be done, or how a file is opened.
+/// Arguments that say what to do, or how to open a file.
 const WAYS: &str = "mode modes flag flags access action operation op method verb do command";
-/// Where something comes from; what names a file beside it is where it goes.
+/// Where something comes from; a file named next to it is where it goes.
 const ORIGINS: &str = "url urls uri remote href origin from";
 const PLACES: &str = "target local log file filename filepath path";
 
-/// Whether anything that a tool is given, however deep, is for one that writes.
+/// Whether any argument, however deep, is one for a tool that writes.
 pub(super) fn is_for_writers(input: &Map<String, Value>, verb: Verb) -> bool {
     let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
     let has = |names: &str| {
@@ -39,7 +39,7 @@ pub(super) fn is_for_writers(input: &Map<String, Value>, verb: Verb) -> bool {
         || input.iter().any(|(name, value)| says(name, value, verb) || is_inside(role(name), value, verb))
 }
 
-/// Whether an argument asks for an act on all that the tool is given: `delete: true`, `exec: "rm"`.
+/// Whether an argument asks for an act on everything that the tool is given: `delete: true`, `exec: "rm"`.
 pub(super) fn acts_on_everything(input: &Map<String, Value>) -> bool {
     input.iter().any(|(name, value)| asks_for_an_act(&words(name), value))
 }
@@ -53,7 +53,7 @@ fn asks_for_an_act(words: &[String], value: &Value) -> bool {
         }
 }
 
-/// The files that a statement of SQL writes to, if it is one that does.
+/// The files that an SQL statement writes to, if it does.
 pub(super) fn sql_outputs(text: &str) -> Vec<&str> {
     let words: Vec<String> = words(text);
     let at = |word: &str| words.iter().position(|other| other == word);
@@ -64,7 +64,7 @@ pub(super) fn sql_outputs(text: &str) -> Vec<&str> {
         || follows("into", "dumpfile")
         || follows("export", "database")
         || at("attach").is_some();
-    // What stands in quotes is every other piece.
+    // Every other piece is quoted.
     let quoted = |mark: char| text.split(mark).skip(1).step_by(2);
     if writes {
         quoted('\'').chain(quoted('"')).filter(|text| !text.is_empty()).collect()
@@ -89,7 +89,7 @@ fn is_inside(role: ArgumentRole, value: &Value, verb: Verb) -> bool {
     }
 }
 
-/// Whether an argument says by its own name that something is written.
+/// Whether an argument's own name says that something is written.
 fn says(name: &str, value: &Value, verb: Verb) -> bool {
     let words = words(name);
     let has = |list: &str| words.iter().any(|word| is_one_of(word, list));
@@ -119,7 +119,7 @@ fn texts(value: &Value) -> impl Iterator<Item = &str> {
     one.into_iter().chain(several)
 }
 
-/// Whether a file is opened so for writing: `w`, `rb+`, `O_RDWR`.
+/// Whether a file mode is for writing: `w`, `rb+`, `O_RDWR`.
 fn is_mode(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
     let is_short = text.len() <= 4 && text.chars().all(|c| "rwaxbtu+".contains(c));
@@ -129,9 +129,9 @@ fn is_mode(text: &str) -> bool {
         || words(&text).iter().any(|word| is_one_of(word, "write append overwrite create"))
 }
 
-/// Whether a list of arguments has an option that names an output, or one that says to write.
+/// Whether a list of arguments has an option that names an output or asks to write.
 fn names_output(argument: ArgumentRole, line: &[&str]) -> bool {
-    // What is looked for may have the form of an option.
+    // What is searched for may look like an option.
     if matches!(argument, ArgumentRole::Text | ArgumentRole::Pattern) {
         return false;
     }

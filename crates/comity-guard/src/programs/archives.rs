@@ -27,7 +27,7 @@ pub(crate) fn tar(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// The old way to write options is a first word without a dash; the values follow in the order of its letters.
+/// Old-style options are a first word without a dash; their values follow in the order of its letters.
 fn dashed(arguments: &[Argument], with_value: &str) -> Vec<Argument> {
     let Some((Argument::Plain(letters), rest)) = arguments.split_first() else { return arguments.to_vec() };
     if letters.starts_with('-') {
@@ -59,7 +59,7 @@ pub(crate) fn zip(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// `rsync`, and `scp`, whose last operand is where everything goes.
+/// `rsync`, and `scp`, whose last operand is the destination.
 pub(crate) fn rsync(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let [sources @ .., to] = &given.operands[..] else { return };
@@ -76,7 +76,7 @@ pub(crate) fn rsync(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// Whether a path is one of another machine: a colon before any slash.
+/// Whether a path is on another machine: a colon before any slash.
 fn is_remote(path: &Argument) -> bool {
     let path = path.shown();
     let name = path.split('/').next().unwrap_or_default();
@@ -129,7 +129,7 @@ pub(crate) fn wget(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     });
 }
 
-/// The file that something fetched is put to: the last name of its address.
+/// The file that a download goes to: the last name of its address.
 fn url_name(url: &Argument) -> Argument {
     // An address with `?` looks like a glob.
     let (Argument::Plain(text) | Argument::Glob(text)) = url else {
@@ -143,7 +143,7 @@ fn url_name(url: &Argument) -> Argument {
     }
 }
 
-/// `gzip` and its kin, which put a file in the place of another.
+/// `gzip` and its kin, which replace a file with another.
 pub(crate) fn gzip(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if given.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]) {

@@ -1,4 +1,4 @@
-//! Where relative paths begin.
+//! What relative paths are relative to.
 
 use crate::arguments::{Argument, as_glob};
 use crate::effects::FileTarget;
@@ -7,16 +7,16 @@ use crate::limits::PATH_BYTES_MAX;
 /// Where a call starts, as far as that is needed to name files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CallDirs {
-    /// The directory in which the command runs, from where the call starts; empty if it is the same.
+    /// Where the command runs, relative to where the call starts; empty if that is the same.
     pub directory: String,
     /// What `~` stands for, if that is known.
     pub home: Option<String>,
 }
 
-/// The directory that a command runs in, from where the call starts.
+/// Where a command runs, relative to where the call starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum CommandDir {
-    /// There; empty for the start.
+    /// Empty for the start.
     At(String),
     Lost,
 }
@@ -54,7 +54,6 @@ impl CommandDir {
         if path.len() > PATH_BYTES_MAX { CommandDir::Lost } else { CommandDir::At(path) }
     }
 
-    /// A path seen from here.
     pub(crate) fn path(&self, path: &str) -> Option<String> {
         match self {
             _ if path.starts_with('/') => Some(path.to_owned()),
@@ -73,7 +72,7 @@ impl CommandDir {
         }
     }
 
-    /// What an argument that names files means here; nothing for a pipe.
+    /// The files that an argument names; none for a pipe.
     pub(crate) fn targets(&self, argument: &Argument) -> Vec<FileTarget> {
         match argument {
             Argument::Plain(path) => {
@@ -86,7 +85,6 @@ impl CommandDir {
         }
     }
 
-    /// What a glob means here.
     pub(crate) fn glob(&self, glob: &str) -> FileTarget {
         match self {
             _ if glob.starts_with('/') => FileTarget::Glob(glob.to_owned()),

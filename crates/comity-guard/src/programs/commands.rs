@@ -1,4 +1,4 @@
-//! Which commands a command line runs, wherever they stand in it.
+//! Which commands a command line runs, however nested.
 
 use super::base::CallDirs;
 use super::feed::CommandInput;
@@ -9,12 +9,13 @@ use crate::limits::EFFECTS_MAX;
 use crate::shell;
 use crate::shell::syntax::{Body, Command, ListOperator, Simple};
 
-/// The commands of one command line.
+/// The commands in one command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ShellCommands {
-    /// The words, if it is one plain command: nothing else runs, nothing is redirected or set, no word has to be expanded.
+    /// The words, if it is one plain command: nothing else runs, nothing is redirected or set, nothing needs
+    /// expansion.
     pub single: Option<Vec<String>>,
-    /// The words of every command, those that others start included; `None` for a word that only running would tell.
+    /// The words of every command, including those that others start; `None` for a word that only running would tell.
     pub parts: Vec<Vec<Option<String>>>,
     pub is_all: bool,
 }
@@ -28,7 +29,7 @@ pub fn commands(line: &str) -> ShellCommands {
     ShellCommands { single: single(line), ..of_walk(&walk) }
 }
 
-/// The commands that a program with these arguments runs; no shell reads them.
+/// The commands that a program with these arguments runs, without a shell.
 pub fn commands_of_arguments(arguments: &[String]) -> ShellCommands {
     let place = CallDirs::default();
     let mut walk = Walk::new(&place);
@@ -46,7 +47,7 @@ fn of_walk(walk: &Walk<'_>) -> ShellCommands {
     let is_all = match &walk.found.unknown {
         _ if run.len() >= EFFECTS_MAX => false,
         None => true,
-        // Which files are written is not known, but who does it.
+        // It is not known which files are written, but who writes them.
         Some(Unknown::InPlace(_) | Unknown::Patch(_) | Unknown::PatchFile(_) | Unknown::Field(_)) => true,
         Some(Unknown::Bound(_) | Unknown::Unreadable(_) | Unknown::Code(_) | Unknown::Hidden(_)) => false,
     };

@@ -1,4 +1,4 @@
-//! Programs that put something somewhere else: `mv`, `cp`, `install`, `ln`.
+//! Programs that put something elsewhere: `mv`, `cp`, `install`, `ln`.
 
 use super::walk::{ProgramCall, Walk, below};
 use crate::arguments::{Argument, as_glob};
@@ -34,7 +34,7 @@ pub(crate) fn ln(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
         walk.linked(link, to);
     }
     match (&given.operands[..], target_directory(given)) {
-        // The link gets the name of what it leads to.
+        // The link gets its target's name.
         ([one], None) => put_into(
             walk,
             std::slice::from_ref(one),
@@ -91,7 +91,7 @@ fn is_directory(path: &Argument) -> bool {
         .is_some_and(|path| path.ends_with('/') || matches!(path.rsplit('/').next(), Some("." | "..")))
 }
 
-/// Puts one thing to a path that may be a directory or not.
+/// Puts one thing at a path that may be a directory or not.
 fn put_at(walk: &mut Walk<'_>, source: &Argument, to: &Argument, how: WriteKind, kind: SourceKind) {
     for target in walk.base.targets(to) {
         let FileTarget::Path(path) = target else {
@@ -152,7 +152,7 @@ fn within(directory: &str, name: &str) -> String {
     }
 }
 
-/// The last name of a path; nothing where its content is put, or where it is not known.
+/// The last name of a path; `None` if only its content is used, or it is not known.
 fn name(source: &Argument) -> Option<Argument> {
     let last = |path: &str| match path.rsplit('/').next() {
         None | Some("" | "." | "..") => None,

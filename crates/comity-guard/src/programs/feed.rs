@@ -1,4 +1,4 @@
-//! What a command reads from its input, where that stands in the command line.
+//! What a command reads from its input, if the command line shows that.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::shell::syntax::{Body, Command, Operator, Redirect, Simple, Word};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum CommandInput {
     Text(String),
-    /// The names of files, one a line.
+    /// Names of files, one per line.
     Found(Rc<[FileTarget]>),
     File,
     /// Nothing that can be seen.
@@ -20,7 +20,7 @@ pub(crate) enum CommandInput {
 }
 
 impl CommandInput {
-    /// What a redirection gives to read, if it does.
+    /// The input that a redirection provides, if it does.
     pub(super) fn from_redirect(redirect: &Redirect, parsed: &Parsed) -> Option<CommandInput> {
         match redirect.operator {
             Operator::Document => {
@@ -34,7 +34,7 @@ impl CommandInput {
         }
     }
 
-    /// What the next command of a pipeline reads.
+    /// The input of the next command in a pipeline.
     pub(super) fn from_output(command: &Command, parsed: &Parsed, walk: &Walk<'_>) -> CommandInput {
         let Body::Simple(simple) = &command.body else { return CommandInput::Unknown };
         let input =
@@ -71,7 +71,7 @@ fn output(simple: &Simple, input: Option<CommandInput>, walk: &Walk<'_>) -> Opti
     }
 }
 
-/// The files that `grep -l` may name: those that it is told to search.
+/// The files that `grep -l` may list: those that it searches.
 fn listed(walk: &Walk<'_>, name: &str, arguments: &[Argument]) -> Option<Vec<FileTarget>> {
     let given = crate::table::program(name)?.options.guess(arguments);
     if !given.has(&["l", "L", "files-with-matches", "files-without-match", "files"]) {

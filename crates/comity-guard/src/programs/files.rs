@@ -29,7 +29,7 @@ pub(crate) fn dd(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
 
 /// `chmod`, `chown`, `chgrp`
 pub(crate) fn mode(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
-    // A mode like -x looks like an option; what is one is known.
+    // A mode like -x looks like an option, but options are known.
     let is_mode = |argument: &&Argument| {
         let letters = argument.plain().and_then(|text| text.strip_prefix('-')).unwrap_or_default();
         call.name == "chmod" && !letters.is_empty() && letters.chars().all(|c| "rwxXstugo,+=-".contains(c))
@@ -41,7 +41,7 @@ pub(crate) fn mode(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     each(walk, &given.operands[skipped..], WriteKind::Mode, given.has(&["R", "recursive"]));
 }
 
-/// `uniq`, `xxd`: the second operand is where the output goes.
+/// `uniq`, `xxd`: the second operand is the output.
 pub(crate) fn second_operand(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if let [_, output] = &call.given.operands[..] {
         walk.writes(output, WriteKind::Whole);
@@ -53,7 +53,7 @@ pub(crate) fn first_operand(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     each(walk, &call.given.operands[..call.given.operands.len().min(1)], WriteKind::Edit, false);
 }
 
-/// `rename`: all operands but the ones that say how.
+/// `rename`: all operands but those that say how.
 pub(crate) fn rename(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let is_code = |argument: &Argument| {
         argument.shown().contains(['/', '{']) && argument.shown().starts_with(['s', 'y', 't'])
@@ -62,7 +62,7 @@ pub(crate) fn rename(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     each(walk, call.given.operands.get(skipped..).unwrap_or_default(), WriteKind::Move, false);
 }
 
-/// `make`, which is told the file to make, or a word for something to do.
+/// `make`, whose operands are files to make, or goals.
 pub(crate) fn make(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     walk.apart(|walk| {
         if let Some(directory) = call.given.value(&["C", "directory"]) {
@@ -74,7 +74,7 @@ pub(crate) fn make(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     });
 }
 
-/// Programs with an option that names what they write, in one of the usual ways: `-out file`, `--js_out=dir`.
+/// Programs with an option that names an output, in one of the usual forms: `-out file`, `--js_out=dir`.
 pub(crate) fn named_output(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let mut rest = call.arguments.iter();
     let mut in_place = false;

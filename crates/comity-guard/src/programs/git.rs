@@ -30,7 +30,7 @@ pub(crate) fn git(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     });
 }
 
-/// The programs that some commands start.
+/// Programs that some commands start.
 fn starts(walk: &mut Walk<'_>, command: &str, arguments: &[Argument]) {
     let words = |from: usize| arguments.get(from..).unwrap_or_default();
     let given = ProgramOptions::new(&["-x: --exec="]).guess(arguments);
@@ -81,7 +81,7 @@ fn whole_tree(walk: &mut Walk<'_>, how: WriteKind) {
     walk.write(target, how);
 }
 
-/// What stands behind `--`: paths.
+/// What follows `--`: paths.
 fn behind_dashes(arguments: &[Argument]) -> &[Argument] {
     let dashes = arguments.iter().position(|argument| argument.is("--"));
     dashes.map_or(&[], |dashes| &arguments[dashes + 1..])
@@ -97,7 +97,7 @@ pub(crate) fn git_checkout(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
         [] => {}
         [_, rest @ ..] if !rest.is_empty() && !creates => paths(walk, rest, WriteKind::Whole),
         [one] if one.is(".") => paths(walk, std::slice::from_ref(one), WriteKind::Whole),
-        // A branch, or a file: git looks which of them exists.
+        // A branch or a file: git checks which of them exists.
         _ => whole_tree(walk, WriteKind::Whole),
     }
 }
@@ -151,7 +151,7 @@ pub(crate) fn git_clone(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     walk.writes_below(&named, WriteKind::Create);
 }
 
-/// Paths as git reads them: `:` begins something that means more than its name.
+/// Pathspecs: a leading `:` has a special meaning.
 fn paths(walk: &mut Walk<'_>, pathspecs: &[Argument], how: WriteKind) {
     for pathspec in pathspecs {
         let Some(path) = pathspec.plain() else {

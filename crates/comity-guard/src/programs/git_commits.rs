@@ -1,4 +1,4 @@
-//! `git add` and `git commit`: which files the commit will have in it.
+//! `git add` and `git commit`: which files the commit will contain.
 
 use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
@@ -11,7 +11,7 @@ pub(crate) fn git_add(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
     let everything = call.given.operands.is_empty() || call.given.has(&["pathspec-from-file", "p", "i"]);
     let added = if everything { all(walk) } else { targets(walk, &call.given.operands) };
-    // Each commit behind it has all of this in it.
+    // Each later commit contains all of this.
     match walk.staged.len() + added.len() <= EFFECTS_MAX {
         true => walk.staged.extend(added),
         false => walk.staged = all(walk),
@@ -23,12 +23,12 @@ pub(crate) fn git_commit(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
         return;
     }
     let Some(of) = walk.base.here() else {
-        // Only running it would tell where: the commit itself is judged, or noticed.
+        // Only running would tell where; the commit itself is judged, or noticed.
         return;
     };
     let given = &call.given;
     let named = !given.operands.is_empty() || given.has(&["pathspec-from-file"]);
-    // What is named is committed alone, unless the rest is asked for, too.
+    // With paths only those are committed, unless the rest is asked for, too.
     let staged = !named || given.has(&["i", "include"]);
     let mut paths = match given.has(&["pathspec-from-file", "p", "patch", "interactive"]) {
         true => all(walk),
@@ -40,12 +40,11 @@ pub(crate) fn git_commit(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     walk.found.commit(GitCommit { of, staged, tracked: given.has(&["a", "all"]), paths });
 }
 
-/// The whole work tree.
 fn all(walk: &Walk<'_>) -> Vec<FileTarget> {
     walk.base.here().map(FileTarget::WorkTree).into_iter().collect()
 }
 
-/// Paths as git reads them; what is no plain path may be anything.
+/// Pathspecs; anything but a plain path may be any file.
 fn targets(walk: &Walk<'_>, pathspecs: &[Argument]) -> Vec<FileTarget> {
     let mut found = Vec::new();
     for pathspec in pathspecs {

@@ -32,7 +32,7 @@ pub(crate) fn sed(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
                     rest.next();
                 }
                 if let Some(suffix) = bundle.in_place {
-                    // BSD takes the suffix as a word of its own.
+                    // BSD takes the suffix as a separate word.
                     let own = suffix.is_empty() && rest.peek().is_some_and(|next| is_suffix(next));
                     let word = if own { rest.next().map(Argument::shown) } else { None };
                     in_place = Some(word.unwrap_or(suffix));
@@ -57,7 +57,7 @@ pub(crate) fn sed(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
 
 /// What a word like `-nie` means to `sed`.
 struct SedBundle<'a> {
-    /// The suffix for backups, if files are edited in place.
+    /// The backup suffix, if files are edited in place.
     in_place: Option<&'a str>,
     has_script: bool,
     wants_value: bool,
@@ -105,7 +105,7 @@ pub(crate) fn perl(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// `-pi.bak` without the suffix for backups, whose letters are no options.
+/// `-pi.bak` without the backup suffix, whose letters are not options.
 fn without_suffix(argument: &Argument) -> Argument {
     let bundle = argument.plain().filter(|text| text.starts_with('-') && !text.starts_with("--"));
     match bundle.and_then(|text| Some((text, text.find(['i', 'e', 'E', 'I', 'M', 'm', 'F'])?))) {
@@ -114,7 +114,7 @@ fn without_suffix(argument: &Argument) -> Argument {
     }
 }
 
-/// `awk`, which edits in place with an extension of GNU only.
+/// `awk`, which edits in place only with an extension of GNU awk.
 pub(crate) fn awk(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let in_place = given.value(&["i", "include"]).is_some_and(|library| library.is("inplace"));
@@ -154,11 +154,11 @@ pub(crate) fn yq(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
 /// How a formatter is told to change files.
 struct Formatter {
     name: &'static str,
-    /// The word before its options, for programs that do other things, too.
+    /// The word before its options, for programs that also do other things.
     command: &'static str,
-    /// The options that make it write; none if it writes unless told otherwise.
+    /// The options that make it write; empty if it writes unless told otherwise.
     writes: &'static [&'static str],
-    /// The options that make it look only.
+    /// The options that make it only look.
     looks: &'static [&'static str],
     options: ProgramOptions,
 }
@@ -202,7 +202,7 @@ const FORMATTERS: [Formatter; 22] = [
     row("terraform",    "fmt",    &[],                &["check"],                            &[LONG]),
 ];
 
-/// A formatter changes the files that it names, or some that it finds.
+/// A formatter changes the files that it names, or those that it finds.
 pub(crate) fn formatter(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     for formatter in FORMATTERS.iter().filter(|formatter| formatter.name == call.name) {
         let mut given = formatter.options.guess(call.arguments);

@@ -1,18 +1,17 @@
-//! Links that a line makes and then writes through.
+//! Links that a line creates and then writes through.
 
 use super::walk::Walk;
 use crate::arguments::Argument;
 use crate::effects::{FileTarget, Write, WriteKind};
 
 impl Walk<'_> {
-    /// Notes that a link leads somewhere.
     pub(super) fn linked(&mut self, link: &Argument, to: &Argument) {
         for link in self.base.targets(link) {
             self.links.extend(self.base.targets(to).into_iter().map(|to| (link.clone(), to)));
         }
     }
 
-    /// What is written to a link is written to where it leads.
+    /// What is written to a link is written to its target.
     pub(super) fn through_links(&mut self) {
         for (link, to) in std::mem::take(&mut self.links) {
             if !self.spends(self.found.writes.len()) {

@@ -1,8 +1,8 @@
 //! Which files a command line changes, as far as reading it can tell.
 //!
-//! The walk goes through a parsed command line, follows `cd`, looks into substitutions and into lines that are given
-//! to another shell, and asks the table what each program writes. Of a program that the table does not know only a named output is believed.
-//! Where it must assume something: a `cd` succeeds, a function is called, and every branch is taken.
+//! The walk goes through a parsed command line, follows `cd`, looks into substitutions and lines for other shells,
+//! and asks the table what each program writes. For a program that is not in the table only a named output counts. It
+//! assumes that a `cd` succeeds, a function is called, and every branch is taken.
 
 mod archives;
 mod base;
@@ -58,7 +58,7 @@ pub fn effects(command: &str, place: &CallDirs) -> Effects {
     walk.found.without_repeats()
 }
 
-/// What a program with these arguments would do to files; no shell reads them.
+/// What a program with these arguments would do to files, without a shell.
 pub fn effects_of_arguments(arguments: &[String], place: &CallDirs) -> Effects {
     let mut walk = Walk::new(place);
     let arguments: Vec<Argument> = arguments.iter().cloned().map(Argument::Plain).collect();

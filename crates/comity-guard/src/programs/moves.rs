@@ -1,4 +1,4 @@
-//! Which commands lead the shell that runs them to another directory.
+//! Which commands change the directory of their shell.
 
 use crate::shell::syntax::{Body, Command, Script, Word};
 

@@ -1,4 +1,4 @@
-//! Which files a piece of code of another language may write: those that it names, if it has a word that writes.
+//! Which files a piece of code in another language may write: those that it names, if it has a word that writes.
 
 use crate::limits::{CODE_BYTES_MAX, CODE_NAMES_MAX};
 
@@ -6,7 +6,7 @@ use crate::limits::{CODE_BYTES_MAX, CODE_NAMES_MAX};
 const WRITING: &str = "write_text write_bytes writeFile appendFile createWriteStream unlink rename remove( rmtree rmSync copyfile copyFile \
     shutil. truncate File.write file_put_contents symlink os.link chmod";
 
-/// The paths in quotes of a code that changes files.
+/// The quoted paths in code that changes files.
 pub(super) fn written(code: &str) -> Vec<String> {
     if code.len() > CODE_BYTES_MAX || !writes(code) {
         return Vec::new();
@@ -20,13 +20,13 @@ pub(super) fn written(code: &str) -> Vec<String> {
         if is_path(text) && names.len() < CODE_NAMES_MAX {
             names.push(text.to_owned());
         }
-        // Where it is no path, the end of this quote may be the beginning of another.
+        // If it is not a path, the end of this quote may be the beginning of another.
         rest = &rest[start + 1 + if is_path(text) { length + 1 } else { 0 }..];
     }
     names
 }
 
-/// Whether a code has a word that changes a file, or opens one for that.
+/// Whether code has a word that changes a file, or opens one for that.
 fn writes(code: &str) -> bool {
     WRITING.split_ascii_whitespace().any(|word| code.contains(word))
         || (code.contains("open") && opens_to_write(code))
@@ -45,7 +45,7 @@ fn opens_to_write(code: &str) -> bool {
     })
 }
 
-/// Whether a text looks like the path of a file: no blanks, and a slash or an ending.
+/// Whether a text looks like the path of a file: no blanks, and a slash or an extension.
 fn is_path(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./-+@".contains(&byte) || byte >= 0x80;
     let has_ending = text.rsplit_once('.').is_some_and(|(stem, ending)| {

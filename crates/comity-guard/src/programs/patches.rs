@@ -6,7 +6,7 @@ use crate::arguments::Argument;
 use crate::effects::{FileTarget, Unknown, Write, WriteKind};
 use crate::patch::{self, Malformed, Strip};
 
-/// `apply_patch`, with the patch as its argument or on its input.
+/// With the patch as its argument or its input.
 pub(crate) fn apply_patch(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let patch = match (call.arguments.first(), call.feed) {
         (Some(Argument::Plain(patch)), _) => patch,
@@ -40,7 +40,7 @@ pub(crate) fn git_apply(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// Git counts the paths of a patch from the top of the work tree.
+/// Paths in a patch for git are relative to the top of the work tree.
 fn from_top(walk: &Walk<'_>, target: FileTarget, directory: &str) -> FileTarget {
     match (target, walk.base.here()) {
         (FileTarget::Path(path), Some(of)) => {
@@ -87,7 +87,7 @@ fn applied(walk: &mut Walk<'_>, writes: Result<Vec<Write>, Malformed>) {
         Err(malformed) => walk.unknown(malformed.into()),
         Ok(writes) => {
             for Write { target, how, content } in writes {
-                // In a here-document without quotes a path may have a variable in it.
+                // In an unquoted here-document a path may have a variable in it.
                 let argument = match target {
                     FileTarget::Path(path) if path.contains(['$', '`']) => Argument::unclear(&path, false),
                     FileTarget::Path(path) => Argument::Plain(path),

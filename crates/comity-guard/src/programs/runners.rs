@@ -9,7 +9,7 @@ use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
 use crate::effects::{FileTarget, Unknown};
 
-/// Programs of which one word runs another program: `uv run black`, `npm exec prettier`.
+/// Programs with one subcommand that runs another program: `uv run black`, `npm exec prettier`.
 const RUN_WORDS: [(&str, &[&str]); 8] = [
     ("uv", &["run"]),
     ("poetry", &["run"]),
@@ -63,7 +63,7 @@ pub(crate) fn run_word(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     walk.program(&program[options..], call.feed);
 }
 
-/// `script`, which writes down what a command shows.
+/// `script`, which records what a command shows.
 pub(crate) fn script(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if let Some(line) = call.given.value(&["c", "command"]) {
         line_of(walk, call, line);
@@ -71,7 +71,7 @@ pub(crate) fn script(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     call.given.operands.iter().for_each(|file| walk.writes(file, crate::effects::WriteKind::Whole));
 }
 
-/// A program that gives its words to a shell, as one line.
+/// A program that passes its words to a shell as one line.
 pub(crate) fn joined_line(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let words: Option<Vec<&str>> = call.given.operands.iter().map(Argument::plain).collect();
     match words {
@@ -100,14 +100,14 @@ pub(crate) fn comity(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// `parallel`, which puts what stands behind `:::`, or what it reads, behind a program.
+/// `parallel`, which appends what follows `:::`, or its input, to a program.
 pub(crate) fn parallel(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let operands = &call.given.operands;
     let end = operands.iter().position(|operand| operand.shown().starts_with(":::"));
     let given = Argument::unclear("what parallel is given", true);
     match &operands[..end.unwrap_or(operands.len())] {
         [] => unseen(walk, call),
-        // One word with blanks is a line.
+        // A single word with blanks is a line.
         [line] if line.shown().contains(' ') => line_of(walk, call, line),
         words => {
             let program: Vec<Argument> = words.iter().cloned().chain([given]).collect();
@@ -127,14 +127,14 @@ pub(crate) fn ssh(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// What runs a script, or commands at another time: which ones does not stand here.
+/// Something that runs a script, or commands at another time: the line does not show which.
 pub(crate) fn unseen(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if !call.given.operands.is_empty() {
         walk.runs_unseen(call.name);
     }
 }
 
-/// `xargs`, which gives what it reads to another program.
+/// `xargs`, which passes its input to another program.
 pub(crate) fn xargs(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let found: Rc<[FileTarget]> = match call.feed {

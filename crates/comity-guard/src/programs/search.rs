@@ -7,7 +7,7 @@ use super::walk::{ProgramCall, Walk, below};
 use crate::arguments::{Argument, as_glob};
 use crate::effects::{FileTarget, WriteKind};
 
-/// Words of an expression behind which nothing narrows what is found for certain.
+/// Words of an expression after which nothing surely narrows the result.
 const WIDENING: [&str; 8] = ["-o", "-or", "!", "-not", "(", ")", ",", "-prune"];
 /// Words that run a program on what is found.
 const RUNNING: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
@@ -48,7 +48,7 @@ pub(super) fn filled(word: &Argument, mark: &str, found: &Rc<[FileTarget]>) -> A
     }
 }
 
-/// What `find` with these arguments may name.
+/// What `find` may list with these arguments.
 pub(super) fn found(walk: &Walk<'_>, arguments: &[Argument]) -> Option<Vec<FileTarget>> {
     let is_flag = |argument: &&Argument| matches!(argument.shown(), "-H" | "-L" | "-P");
     let arguments = &arguments[arguments.iter().take_while(is_flag).count()..];
@@ -64,7 +64,7 @@ pub(super) fn found(walk: &Walk<'_>, arguments: &[Argument]) -> Option<Vec<FileT
     Some(starts.into_iter().map(|start| narrowed(start, name)).collect())
 }
 
-/// The glob that every name has that is found, if there is one for certain.
+/// The glob that every found name matches, if there surely is one.
 fn name(expression: &[Argument]) -> Option<&str> {
     if expression.iter().any(|word| WIDENING.contains(&word.shown())) {
         return None;

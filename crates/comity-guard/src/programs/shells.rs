@@ -25,7 +25,7 @@ pub(crate) fn cd(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     };
 }
 
-/// `export x=value`, and `read x`, after which nobody knows its value.
+/// `export x=value`, and `read x`, after which the value is unknown.
 pub(crate) fn sets(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     for operand in &call.given.operands {
         match operand.shown().split_once('=') {
@@ -37,7 +37,7 @@ pub(crate) fn sets(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// `bash`, `sh` and others, which read a line, or their input, or a file.
+/// `bash`, `sh` and others, which read a line, their input, or a file.
 pub(crate) fn shell(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if given.has(&["c"]) {
@@ -69,7 +69,7 @@ pub(crate) fn trap(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// `alias`, after which other words run what it is for.
+/// `alias`, after which other words run what it stands for.
 pub(crate) fn alias(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     for operand in &call.given.operands {
         let Some((_, line)) = operand.shown().split_once('=') else { continue };
@@ -81,12 +81,12 @@ pub(crate) fn alias(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// Reads the line that another shell gets.
+/// Reads the line for another shell.
 pub(super) fn line_of(walk: &mut Walk<'_>, call: &ProgramCall<'_>, line: &Argument) {
     match line {
         Argument::Plain(line) => walk.apart(|walk| walk.line(line)),
         Argument::Unclear(unclear) => {
-            // What the variables hold may be commands, too.
+            // The variables may contain commands, too.
             walk.unknown(Unknown::Code(call.name.to_owned()));
             if let Some(line) = with_variables(&unclear.text) {
                 walk.apart(|walk| walk.line(&line));
@@ -98,7 +98,7 @@ pub(super) fn line_of(walk: &mut Walk<'_>, call: &ProgramCall<'_>, line: &Argume
     }
 }
 
-/// A line without its quotes, in which variables stand as they were written.
+/// A line without its quotes, with variables as written.
 fn with_variables(text: &str) -> Option<String> {
     let parsed = shell::parse(text);
     let [Pipeline { pipeline, .. }] = &parsed.script.steps[..] else { return None };
@@ -111,7 +111,7 @@ fn with_variables(text: &str) -> Option<String> {
     })
 }
 
-/// `python`, `node` and others: of code that stands in the line, or comes from their input, only names are looked at.
+/// `python`, `node` and others: in code from the line or their input only names are looked at.
 pub(crate) fn interpreter(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     // A module is a program: `python -m black`.
@@ -127,7 +127,7 @@ pub(crate) fn interpreter(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// `bun` and `deno` run code, but also have words.
+/// `bun` and `deno` run code, but also have subcommands.
 pub(crate) fn word_or_code(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let word = call.arguments.first().map(Argument::shown).unwrap_or_default();
     match word {
@@ -139,7 +139,7 @@ pub(crate) fn word_or_code(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     }
 }
 
-/// Code of another language: whatever it names, if it has words that write, may be written.
+/// Code in another language: if it has words that write, everything that it names may be written.
 pub(super) fn code<'a>(
     walk: &mut Walk<'_>,
     call: &ProgramCall<'_>,

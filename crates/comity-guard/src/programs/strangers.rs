@@ -1,16 +1,16 @@
-//! Programs that the table does not name.
+//! Programs that are not in the table.
 
 use super::walk::Walk;
 use crate::arguments::Argument;
 use crate::effects::WriteKind;
-use crate::table::{self, Program, ProgramOptions};
+use crate::table::{self, KnownProgram, ProgramOptions};
 
-/// What many programs call the file that they write.
+/// What many programs call the option for their output.
 const OUTPUTS: ProgramOptions =
     ProgramOptions::new(&["-o: --output= --out= --outfile= --output-file= --out-file="]);
 
 impl Walk<'_> {
-    /// A program that nobody has told us about: what it calls its output is written, if it looks like a path.
+    /// An unknown program: its output is written, if it looks like a path.
     pub(super) fn stranger(&mut self, arguments: &[Argument]) {
         let given = OUTPUTS.guess(arguments);
         let is_path = |argument: &&Argument| {
@@ -29,7 +29,7 @@ impl Walk<'_> {
 }
 
 /// `python3.12` is a Python.
-pub(super) fn versioned(name: &str) -> Option<&'static Program> {
+pub(super) fn versioned(name: &str) -> Option<&'static KnownProgram> {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     table::program(stem)
         .filter(|_| matches!(stem, "python" | "pypy" | "ruby" | "php" | "lua" | "perl" | "gcc" | "clang"))

@@ -1,4 +1,4 @@
-//! Goes through a command line, command by command.
+//! Walks through a command line, command by command.
 
 use super::base::{CallDirs, CommandDir};
 use super::feed::CommandInput;
@@ -13,9 +13,9 @@ use crate::limits::{
 };
 use crate::shell::syntax::{Body, Command, ListOperator, Operator, Pipeline, Redirect, Script, Simple, Word};
 use crate::shell::{self, Parsed};
-use crate::table::{self, EffectGuess, ParsedArguments, Program};
+use crate::table::{self, EffectGuess, KnownProgram, ParsedArguments};
 
-/// The names of what is no file.
+/// Names that are not files.
 const NO_FILES: [&str; 6] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
 
 pub(crate) struct Walk<'p> {
@@ -24,7 +24,7 @@ pub(crate) struct Walk<'p> {
     pub(crate) home: Option<&'p str>,
     /// The programs that are run, each with its arguments, if somebody wants to know.
     pub(crate) run: Option<Vec<Vec<Argument>>>,
-    /// Links that were made, and where each leads.
+    /// Created links, with their targets.
     pub(super) links: Vec<(FileTarget, FileTarget)>,
     /// Variables with all values that they may have.
     variables: Vec<(String, Vec<String>)>,
@@ -34,11 +34,10 @@ pub(crate) struct Walk<'p> {
     effort: ReadingEffort,
 }
 
-/// A program with its arguments.
 pub(crate) struct ProgramCall<'c> {
     pub(crate) name: &'c str,
     pub(crate) arguments: &'c [Argument],
-    /// The same, read by the table.
+    /// The same, parsed by the table.
     pub(crate) given: ParsedArguments,
     pub(crate) feed: &'c CommandInput,
 }
@@ -66,7 +65,7 @@ impl<'p> Walk<'p> {
         words.iter().flat_map(|word| of_word(word, known)).collect()
     }
 
-    /// Notes the values of a variable; none if nobody knows.
+    /// Sets the values of a variable; empty if unknown.
     pub(super) fn set(&mut self, name: &str, values: Vec<String>) {
         self.variables.retain(|(known, _)| known != name);
         let bytes: usize = values.iter().map(String::len).sum();
@@ -86,7 +85,7 @@ impl<'p> Walk<'p> {
         self.set(name, values.unwrap_or_default());
     }
 
-    /// Takes units of the effort that reading may take, besides those for a step; says so when there are none left.
+    /// Spends units of effort, besides those for a step, and records it when none are left.
     pub(crate) fn spends(&mut self, units: usize) -> bool {
         let is_left = self.effort.spend(units.saturating_add(READING_STEP_UNITS)) && !self.effort.is_spent();
         if !is_left {
@@ -95,7 +94,6 @@ impl<'p> Walk<'p> {
         is_left
     }
 
-    /// Reads a line as a shell would.
     pub(crate) fn line(&mut self, line: &str) {
         if !self.spends(line.len()) {
             return;
@@ -116,7 +114,7 @@ impl<'p> Walk<'p> {
         self.depth -= 1;
     }
 
-    /// What happens in a shell of its own moves nobody else.
+    /// A subshell does not move its parent.
     pub(crate) fn apart(&mut self, go: impl FnOnce(&mut Self)) {
         let base = self.base.clone();
         go(self);
@@ -196,7 +194,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Of several branches one is taken; where they lead to different directories, we are lost.
+    /// One of several branches is taken; if they lead to different directories, we are lost.
     fn branches<'s>(&mut self, parsed: &Parsed, bodies: impl IntoIterator<Item = &'s Script>) {
         let before = self.base.clone();
         let mut after = before.clone();
@@ -210,7 +208,7 @@ impl<'p> Walk<'p> {
         self.base = after;
     }
 
-    /// The second time a body runs, it starts where the first time has led to.
+    /// The second time a body runs, it starts where the first time ended.
     fn repeated<'s>(&mut self, parsed: &Parsed, scripts: impl IntoIterator<Item = &'s Script> + Clone) {
         if scripts.clone().into_iter().any(script_moves) {
             self.base = CommandDir::Lost;
@@ -241,7 +239,7 @@ impl<'p> Walk<'p> {
             Operator::ReadWrite => WriteKind::Edit,
             Operator::DuplicateOutput if target.iter().any(is_descriptor) => return,
             Operator::DuplicateOutput => {
-                // Bash expands this word twice, so that even quotes protect nothing.
+                // Bash expands this word twice, so even quotes protect nothing.
                 if target.iter().any(|argument| argument.shown().contains(['$', '`', '\\', '\'', '"', '~'])) {
                     self.found.note(Unknown::Code(">&".to_owned()));
                 }
@@ -261,7 +259,7 @@ impl<'p> Walk<'p> {
         }
         self.words(parsed, &simple.words);
         let arguments = self.arguments(&simple.words);
-        // Before a program they are for that one alone.
+        // Before a program they apply only to that.
         if simple.words.is_empty() {
             for assignment in &simple.assignments {
                 self.set_to(&assignment.name, &assignment.values);
@@ -270,7 +268,6 @@ impl<'p> Walk<'p> {
         self.program(&arguments, feed);
     }
 
-    /// What a program with these arguments does.
     pub(crate) fn program(&mut self, arguments: &[Argument], feed: &CommandInput) {
         let bytes: usize = arguments.iter().map(|argument| argument.shown().len() + READING_STEP_UNITS).sum();
         if !self.spends(bytes) {
@@ -288,8 +285,14 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// What a program does according to its row.
-    pub(super) fn row(&mut self, row: &Program, name: &str, arguments: &[Argument], feed: &CommandInput) {
+    /// What a program does according to its row in the table.
+    pub(super) fn row(
+        &mut self,
+        row: &KnownProgram,
+        name: &str,
+        arguments: &[Argument],
+        feed: &CommandInput,
+    ) {
         let call = ProgramCall { name, arguments, given: row.options.guess(arguments), feed };
         for output in &call.given.outputs {
             self.writes(output, WriteKind::Whole);
@@ -308,14 +311,12 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Notes that a program is run.
     fn runs(&mut self, arguments: &[Argument]) {
         if let Some(run) = self.run.as_mut().filter(|run| run.len() < EFFECTS_MAX) {
             run.push(arguments.to_vec());
         }
     }
 
-    /// Notes that what an argument names is changed.
     pub(crate) fn writes(&mut self, argument: &Argument, how: WriteKind) {
         if !self.spends(argument.found_units()) {
             return;
@@ -340,7 +341,6 @@ impl<'p> Walk<'p> {
         self.found.write(Write::new(target, how));
     }
 
-    /// Notes that a directory and all below it is changed.
     pub(crate) fn writes_below(&mut self, directory: &Argument, how: WriteKind) {
         if !self.spends(directory.found_units()) {
             return;
@@ -367,20 +367,19 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// A program runs commands that do not stand here: that is of interest to whoever asks which are run.
+    /// A program runs commands that the line does not show, which matters to callers that ask for the commands.
     pub(super) fn runs_unseen(&mut self, name: &str) {
         if self.run.is_some() {
             self.found.note(Unknown::Code(name.to_owned()));
         }
     }
 
-    /// Says that a program does more than can be seen.
+    /// Records that a program does more than can be seen.
     pub(crate) fn unknown(&mut self, why: Unknown) {
         self.found.note(why);
     }
 }
 
-/// A directory with all below it.
 pub(crate) fn below(target: FileTarget) -> FileTarget {
     match target {
         FileTarget::Path(path) => FileTarget::Below(path),

@@ -1,7 +1,7 @@
 //! `awk`: proven by reading its program, which may write files, run commands and connect.
 //!
-//! Only the part that gawk, mawk, busybox and the original read alike: every name is of a list or a plain variable, a
-//! slash begins a pattern only where no operand can stand before it.
+//! Only the part that gawk, mawk, busybox and the original awk read alike: every name is in a list or a plain
+//! variable, and a slash begins a pattern only where no operand can stand before it.
 
 use super::doubt::{Doubt, Proven, shown};
 use super::prover::Prover;
@@ -9,11 +9,11 @@ use super::sed::class_end;
 use crate::arguments::Argument;
 use crate::table::ParsedArguments;
 
-/// Words behind which a statement or an operand begins.
+/// Words after which a statement or an operand begins.
 const KEYWORDS: &str = "print printf if else while for do in next exit BEGIN END";
-/// Functions that calculate.
+/// Functions that only calculate.
 const FUNCTIONS: &str = "length substr index split sub gsub match sprintf tolower toupper int";
-/// Variables of awk that change how it reads and prints.
+/// Variables that change how awk reads and prints.
 const VARIABLES: &str = "NR NF FNR FS OFS RS ORS FILENAME";
 
 pub(crate) fn awk(_: &mut Prover, given: &ParsedArguments) -> Proven {
@@ -36,7 +36,7 @@ pub(crate) fn awk(_: &mut Prover, given: &ParsedArguments) -> Proven {
     if !awk_only_prints(text) {
         return Err(Doubt::because(format!("its program `{}` is not known to only print", shown(text))));
     }
-    // Some take a file of this name for a connection, and a name with a sign for a variable.
+    // Some awks take such a file name for a connection, and a name with a sign for a variable.
     let is_file = |file: &Argument| match file {
         Argument::Plain(path) => {
             !path.contains("inet") && !path.contains('=') && (path == "-" || !path.starts_with('-'))
@@ -61,7 +61,7 @@ pub(crate) fn awk_only_prints(program: &str) -> bool {
     reader.only_prints().is_some()
 }
 
-/// A name in small letters that no awk has a meaning for.
+/// A lower-case name without a meaning in any awk.
 fn is_variable(name: &str) -> bool {
     const TAKEN: &str = "func function getline delete return break continue nextfile switch case default close system fflush printf print \
         sin cos atan2 exp log sqrt rand srand and or xor compl lshift rshift strtonum gensub asort asorti mktime strftime systime \
@@ -79,14 +79,14 @@ fn is_variable(name: &str) -> bool {
 enum Last {
     /// The beginning of a pattern, a statement or an argument.
     Start,
-    /// A sign between two operands.
+    /// An operator between two operands.
     Sign,
     Operand,
-    /// Behind it a slash may be either.
+    /// After this a slash may be either.
     Unclear,
 }
 
-/// A program while it is read. Nothing stands for a doubt in all that follows.
+/// A program being read. `None` means doubt throughout.
 struct AwkReader<'p> {
     letters: &'p [char],
     at: usize,

@@ -1,4 +1,4 @@
-//! Commands of the shell itself, and `date`.
+//! Shell builtins, and `date`.
 
 use super::doubt::{Doubt, Proven, shown};
 use super::prover::Prover;
@@ -6,7 +6,7 @@ use super::words::{is_name, may_be_set};
 use crate::arguments::Argument;
 use crate::table::ParsedArguments;
 
-/// `echo`, `true` and others, which do nothing with their arguments but print them.
+/// `echo`, `true` and others, which only print their arguments, or ignore them.
 pub(crate) fn anything(_: &mut Prover, _: &[Argument]) -> Proven {
     Ok(())
 }
@@ -16,7 +16,7 @@ pub(crate) fn cd(prover: &mut Prover, _: &ParsedArguments) -> Proven {
     Ok(())
 }
 
-/// `printf`, of which zsh calculates numbers, and bash sets variables with `%n`.
+/// `printf`, for which zsh evaluates numbers, and bash sets variables with `%n`.
 pub(crate) fn printf(_: &mut Prover, arguments: &[Argument]) -> Proven {
     let format = arguments.first().and_then(Argument::plain).filter(|format| !format.starts_with('-'));
     let is_text =
@@ -54,7 +54,7 @@ pub(crate) fn set(_: &mut Prover, arguments: &[Argument]) -> Proven {
     }
 }
 
-/// A number for the status, or for how many loops are left; zsh would calculate anything else.
+/// A status, or a number of loops; zsh would evaluate anything else.
 pub(crate) fn status(_: &mut Prover, arguments: &[Argument]) -> Proven {
     let is_number = |argument: &Argument| {
         argument

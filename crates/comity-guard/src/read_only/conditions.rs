@@ -8,7 +8,7 @@ use crate::arguments::Argument;
 const LOOKING: &str = "-d -e -f -h -L -n -r -s -w -x -z";
 /// Operators that compare two texts or files.
 const COMPARING: &str = "= != -nt -ot -ef";
-/// Operators that calculate, and run what stands in a calculation.
+/// Operators that evaluate arithmetic, which can run commands.
 const CALCULATING: &str = "-eq -ne -lt -le -gt -ge";
 
 pub(crate) fn bracket(prover: &mut Prover, arguments: &[Argument]) -> Proven {
@@ -18,7 +18,7 @@ pub(crate) fn bracket(prover: &mut Prover, arguments: &[Argument]) -> Proven {
     }
 }
 
-/// The arguments of `test`, which are told apart by their number: none may become several.
+/// The arguments of `test` are told apart by their number, so none may become several.
 pub(crate) fn test(_: &mut Prover, arguments: &[Argument]) -> Proven {
     if let Some(many) = arguments.iter().find(|argument| argument.is_many() && !is_number(argument)) {
         let part = shown(many.shown());
@@ -41,7 +41,7 @@ pub(crate) fn test(_: &mut Prover, arguments: &[Argument]) -> Proven {
     if looks { Ok(()) } else { Err(Doubt::because("this condition is not known to only look")) }
 }
 
-/// Whether a word is a number for certain.
+/// Whether a word is surely a number.
 fn is_number(word: &Argument) -> bool {
     match word {
         Argument::Plain(text) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),

@@ -4,10 +4,9 @@ use std::fmt;
 
 use crate::limits::DOUBT_CHARS_MAX;
 
-/// The outcome of looking at a part of a command.
 pub(crate) type Proven = Result<(), Doubt>;
 
-/// A reason why a command is not proven, and which part of it is meant.
+/// Why a command is not proven, and which part of it is meant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Doubt {
     part: Option<String>,
@@ -35,7 +34,7 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// A text in one short line, in which nothing is invisible.
+/// A text in one short line, without invisible characters.
 pub(crate) fn shown(text: &str) -> String {
     let visible = |character: char| match character {
         '!'..='~' | ' ' => character.to_string(),

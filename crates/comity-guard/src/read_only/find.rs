@@ -5,10 +5,10 @@ use super::prover::Prover;
 use super::runners::fill;
 use crate::arguments::{Argument, Unclear};
 
-/// Words of an expression that stand alone.
+/// Words of an expression without a value.
 const ALONE: &str = "-H -L -P ( ) ! -a -and -o -or -not -true -false -empty -depth -mount -xdev -daystart -follow -readable -writable \
     -executable -nouser -nogroup -print -print0 -ls -prune -quit";
-/// Words of an expression with a value behind them.
+/// Words of an expression with a value.
 const VALUED: &str = "-name -iname -path -ipath -wholename -regex -iregex -regextype -lname -type -xtype -size -perm -user -group -uid \
     -gid -inum -links -samefile -maxdepth -mindepth -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -newermt -printf";
 
@@ -49,21 +49,21 @@ pub(crate) fn find(prover: &mut Prover, arguments: &[Argument]) -> Proven {
     Ok(())
 }
 
-/// Proves what `-exec` runs; gives what stands behind it.
+/// Proves what `-exec` runs, and returns what follows it.
 fn run<'a>(prover: &mut Prover, words: &'a [Argument], start: &str) -> Result<&'a [Argument], Doubt> {
-    // A `+` ends it only behind `{}`; elsewhere it is an argument.
+    // A `+` ends it only after `{}`; elsewhere it is an argument.
     let ends = |at: &usize| words[*at].is(";") || (words[*at].is("+") && *at > 0 && words[*at - 1].is("{}"));
     let Some(end) = (0..words.len()).find(ends) else {
         return Err(Doubt::because("what `-exec` runs has no end"));
     };
-    // What is not known may be an end, too, and what follows it an action.
+    // An unknown word may be an end, too, and an action may follow it.
     if let Some(word) = words[..end].iter().find(|word| word.plain().is_none() && !word.is_operand()) {
         return Err(Doubt::because(format!("`{}` may end what `-exec` runs", shown(word.shown()))));
     }
     let many = words[end].is("+");
     let mut program = words[..end].to_vec();
     for word in &mut program {
-        // A path that is found begins with where the search began, and so is no option.
+        // A found path begins with where the search began, so it is not an option.
         if word.is("{}") {
             *word = Argument::Unclear(Unclear { text: "{}".to_owned(), prefix: start.to_owned(), many });
         }

@@ -1,16 +1,16 @@
-//! `git`: the commands that only look, and what of their arguments would do more.
+//! `git`: the commands that only look, and which arguments do more.
 //!
-//! Git runs programs that its settings name. A command that leads to another repository or gives settings of its own is
-//! not proven; those of the repository in which the command starts are looked at by who relies on the proof.
+//! Git runs programs that its settings name. A command that leads to another repository or brings settings is not
+//! proven; the settings of the repository where the command starts have to be checked by whoever relies on the proof.
 
 use super::doubt::{Doubt, Proven, shown};
 use super::prover::Prover;
 use crate::arguments::Argument;
 use crate::table::{self, ParsedArguments, ReadProof};
 
-/// What a format of commits may ask for: nothing that checks a signature.
+/// What a format for commits may ask for: nothing that checks a signature.
 const OF_COMMITS: &str = "H h T t P p an ae aN aE al ad aD ar at ai aI as ah cn ce cN cE cl cd cD cr ct ci cI cs ch d D s f b B n N e m C( < > x gD gd gs";
-/// What a format of references may ask for.
+/// What a format for references may ask for.
 const OF_REFERENCES: &str = "refname objectname objecttype subject authorname authordate committername committerdate creatordate upstream HEAD";
 
 pub(crate) fn git(prover: &mut Prover, given: &ParsedArguments) -> Proven {
@@ -25,7 +25,7 @@ pub(crate) fn git(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     row.prove(prover, arguments)
 }
 
-/// A format may ask for what a signature is worth, and another program answers that.
+/// A format may ask for a signature's validity, which another program checks.
 pub(crate) fn git_formats(_: &mut Prover, given: &ParsedArguments) -> Proven {
     for format in given.values(&["format", "pretty"]).chain(given.values(&["sort"])) {
         if !format.plain().is_some_and(is_plain) {
@@ -39,7 +39,7 @@ pub(crate) fn git_formats(_: &mut Prover, given: &ParsedArguments) -> Proven {
 fn is_plain(format: &str) -> bool {
     const NAMED: [&str; 7] = ["oneline", "short", "medium", "full", "fuller", "raw", "reference"];
     let is_key = |key: &str| OF_REFERENCES.split(' ').any(|known| known == key);
-    // The key of an order: `-committerdate`.
+    // A sort key: `-committerdate`.
     let key = format.trim_start_matches('-').split(':').next().unwrap_or_default();
     if !format.contains('%') {
         return NAMED.contains(&format) || is_key(key);
@@ -57,13 +57,13 @@ fn is_plain(format: &str) -> bool {
     true
 }
 
-/// `branch`, `tag`: an operand makes something new, unless a list is asked for.
+/// `branch`, `tag`: an operand creates something, unless a list is asked for.
 pub(crate) fn git_lists(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     git_formats(prover, given)?;
     proven_if(given.operands.is_empty() || given.has(&["l", "list"]))
 }
 
-/// `config`: changes something unless it is asked for a value.
+/// `config`: changes something unless a value is asked for.
 pub(crate) fn git_needs(_: &mut Prover, given: &ParsedArguments) -> Proven {
     let asks = given.has(&["get", "get-all", "get-regexp"]) && given.operands.len() == 1;
     proven_if(asks || (given.has(&["l", "list"]) && given.operands.is_empty()))
@@ -72,7 +72,7 @@ pub(crate) fn git_needs(_: &mut Prover, given: &ParsedArguments) -> Proven {
 /// `remote`, `worktree`: the first word says what is done.
 pub(crate) fn git_one_word(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     git_formats(prover, given)?;
-    // Behind an option it would be an operand of another command: `git stash -p list`.
+    // After an option it would be an operand of another command: `git stash -p list`.
     let word = given.operands.first().and_then(Argument::plain);
     proven_if(match word {
         Some("list") => given.operands.len() == 1,
@@ -86,7 +86,7 @@ pub(crate) fn git_one_word(prover: &mut Prover, given: &ParsedArguments) -> Prov
     })
 }
 
-/// `stash`, which does something without a word.
+/// `stash`, which does something without a subcommand.
 pub(crate) fn git_stash_list(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     proven_if(!given.operands.is_empty())?;
     git_one_word(prover, given)

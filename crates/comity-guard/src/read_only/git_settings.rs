@@ -1,21 +1,21 @@
-//! Whether the settings and the index of a repository can make git start a program.
+//! Whether a repository's settings and index can make git start a program.
 //!
-//! A setting that is not in the list may name one: a pager, a file monitor, a filter, an external diff, a helper of a
-//! remote, another file with settings. A repository within the index has settings of its own, and git asks it.
+//! A setting that is not in the list may name one: a pager, a file monitor, a filter, an external diff, a remote
+//! helper, another settings file. A submodule has settings of its own, and git asks it.
 
 use super::doubt::shown;
 
-/// Settings that start nothing. `*` stands for any key of the section.
+/// Settings that start nothing. `*` matches any key of the section.
 const HARMLESS: &str = "core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase core.precomposeunicode \
     core.symlinks core.autocrlf core.eol core.safecrlf core.quotepath core.abbrev core.compression core.untrackedcache core.preloadindex \
     core.longpaths core.worktree user.* author.* committer.* remote.url remote.pushurl remote.fetch remote.gh-resolved branch.* \
     init.defaultbranch pull.rebase pull.ff push.default push.autosetupremote merge.conflictstyle merge.ff fetch.prune color.* advice.* gc.* \
     index.version rerere.enabled extensions.worktreeconfig extensions.objectformat extensions.refstorage commit.gpgsign tag.gpgsign \
     log.date log.decorate diff.algorithm diff.renames diff.colormoved diff.context blame.date status.short status.branch rebase.autostash";
-/// The mode of a repository within the index.
+/// The mode of a submodule in the index.
 const GITLINK: u32 = 0o160000;
 
-/// Says which setting of a configuration file may start a program, if one may.
+/// The setting of a configuration file that may start a program, as an error.
 pub fn runs_nothing(settings: &str) -> Result<(), String> {
     let mut section = String::new();
     for line in
@@ -42,7 +42,7 @@ pub fn runs_nothing(settings: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Says whether an index has no repositories of their own in it, for certain.
+/// Whether an index surely contains no submodules.
 pub fn index_has_no_repositories(index: &[u8]) -> bool {
     has_no_gitlink(index).unwrap_or(false)
 }
@@ -59,16 +59,16 @@ fn has_no_gitlink(index: &[u8]) -> Option<bool> {
         let fixed = if flags & 0x4000 != 0 { 64 } else { 62 };
         let rest = index.get(at + fixed..)?;
         at += match version {
-            // The name behind a number of which each byte but the last has its highest bit set.
+            // The name follows a number of which each byte but the last has its highest bit set.
             4 => {
                 let number = rest.iter().position(|byte| byte & 0x80 == 0)? + 1;
                 fixed + number + rest.get(number..)?.iter().position(|byte| *byte == 0)? + 1
             }
-            // Filled up with one to eight zeros.
+            // Padded with one to eight zeros.
             _ => (fixed + rest.iter().position(|byte| *byte == 0)? + 8) / 8 * 8,
         };
     }
-    // What follows belongs to the index; entries that are kept elsewhere, or as a directory, are not seen here.
+    // What follows belongs to the index; entries kept elsewhere, or as a directory, are not seen here.
     let extensions = index.get(at..)?;
     let is_elsewhere = |name: &[u8]| extensions.windows(4).any(|window| window == name);
     Some(!is_elsewhere(b"link") && !is_elsewhere(b"sdir"))

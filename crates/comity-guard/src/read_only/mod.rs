@@ -1,9 +1,9 @@
 //! Whether a command line only reads, proven by reading it.
 //!
-//! [`crate::programs`] guesses what a command writes, and knows nothing of the rest. This is the other way round: what is
-//! not proven to only read is not proven. Every command that could run is a program of the table with options of its
-//! list, and nothing in the text is read differently by bash, zsh and POSIX shells, interactive or not. What is taken for
-//! granted is written down in `docs/guide/permissions.md`; `cargo xtask fuzz-shell` tries to prove this wrong.
+//! [`crate::programs`] guesses what a command writes, and knows nothing of the rest. Here it is the other way round:
+//! whatever is not shown to be harmless is not proven. Every command that could run is a program of the table with
+//! listed options, and nothing in the text is read differently by bash, zsh and POSIX shells, interactive or not. The
+//! assumptions are in `docs/guide/permissions.md`; `cargo xtask fuzz-shell` tries to prove this wrong.
 
 mod awk;
 mod builtins;
@@ -30,12 +30,12 @@ pub(crate) use prover::Prover;
 pub(crate) use runners::{env, timeout, xargs};
 pub(crate) use sed::{sed, sed_only_prints};
 
-/// What reading a command line has shown.
+/// The result of classifying a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Classification {
     /// It writes nothing, runs nothing unknown and connects to nothing.
     ReadOnly {
-        /// Whether git runs: then this holds only where the settings of the repository run nothing.
+        /// Whether git runs: then this holds only if the repository's settings run nothing.
         asks_git: bool,
     },
     NotProven {

@@ -7,10 +7,9 @@ use crate::limits::PROVEN_RUNNERS_MAX;
 use crate::shell::syntax::{Body, Command, ListOperator, Operator, Redirect, Script, Simple, Word};
 use crate::table;
 
-/// Where programs are that may be named by their path.
+/// Programs may be named by path in these.
 const SYSTEM_DIRECTORIES: [&str; 2] = ["/bin/", "/usr/bin/"];
 
-/// What is known while a command line is walked through.
 #[derive(Default)]
 pub(crate) struct Prover {
     /// Whether something changes the directory.
@@ -23,12 +22,11 @@ pub(crate) struct Prover {
 enum Starter {
     /// The shell, which has builtins.
     Shell,
-    /// Another program.
     Program,
 }
 
 impl Prover {
-    /// Proves a whole command line; says whether git runs.
+    /// Proves a whole command line, and says whether git runs.
     pub(super) fn whole(mut self, script: &Script) -> Result<bool, Doubt> {
         self.script(script)?;
         if self.moves && self.asks_git {
@@ -39,7 +37,7 @@ impl Prover {
         Ok(self.asks_git)
     }
 
-    /// A script, which has to have something in it: shells read an empty group in different ways.
+    /// A script must not be empty: shells read an empty group in different ways.
     fn script(&mut self, script: &Script) -> Proven {
         if script.steps.is_empty() {
             return Err(Doubt::because("there is no command"));
@@ -78,7 +76,7 @@ impl Prover {
         }
     }
 
-    /// What a word may become, once the commands in it are proven.
+    /// What a word may become, with the commands in it proven.
     fn word(&mut self, word: &Word) -> Result<Argument, Doubt> {
         let argument = argument(word)?;
         word.scripts().try_for_each(|script| self.script(script))?;
@@ -112,7 +110,7 @@ impl Prover {
                 return Err(Doubt::because("an array is set").about(&assignment.name));
             };
             let value = self.word(value)?;
-            // How `read` divides its line, and only that.
+            // How `read` splits its line, and only that.
             if !(reads && assignment.name == "IFS") {
                 may_be_set_to(&assignment.name, &value)?;
             }
@@ -148,7 +146,6 @@ impl Prover {
         program.prove(self, arguments)
     }
 
-    /// Proves a program that another program starts.
     pub(super) fn run(&mut self, words: &[Argument]) -> Proven {
         if self.runners >= PROVEN_RUNNERS_MAX {
             return Err(Doubt::because("too many programs start one another"));

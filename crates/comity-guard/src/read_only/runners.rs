@@ -21,7 +21,7 @@ pub(crate) fn timeout(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     }
 }
 
-/// `xargs`, which gives what it reads to another program: each of these may look like an option.
+/// `xargs`, which passes its input to another program: any of it may look like an option.
 pub(crate) fn xargs(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     let mut program = given.operands.clone();
     let marks: Vec<&Argument> = given.values(&["I"]).collect();
@@ -34,7 +34,7 @@ pub(crate) fn xargs(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     prover.run(&program)
 }
 
-/// Makes a word unknown from where a mark stands in it for something else.
+/// Makes a word unknown from the first `mark` in it, which stands for something else.
 pub(super) fn fill(word: &mut Argument, mark: &str) {
     let (prefix, many) = match &*word {
         Argument::Plain(text) => (text, false),

@@ -5,7 +5,7 @@ use super::prover::Prover;
 use crate::arguments::Argument;
 use crate::table::ParsedArguments;
 
-/// What may stand between the parts of `s`.
+/// Accepted delimiters of `s`.
 const DELIMITERS: &str = "/|,:@%";
 
 pub(crate) fn sed(_: &mut Prover, given: &ParsedArguments) -> Proven {
@@ -25,7 +25,7 @@ pub(crate) fn sed(_: &mut Prover, given: &ParsedArguments) -> Proven {
     Ok(())
 }
 
-/// Whether the scripts of a `sed` are known to run nothing.
+/// Whether the scripts of a `sed` surely run nothing.
 pub(crate) fn sed_only_prints(given: &ParsedArguments) -> bool {
     let mut scripts: Vec<&Argument> = given.values(&["e", "expression"]).collect();
     if scripts.is_empty() {
@@ -38,8 +38,8 @@ pub(crate) fn sed_only_prints(given: &ParsedArguments) -> bool {
     !given.has(&["f", "file"]) && scripts.iter().all(prints)
 }
 
-/// A script while it is read: commands of one letter and `s`, each with addresses, `;` between. Nothing stands for a
-/// doubt in all that follows.
+/// A script being read: commands of one letter and `s`, each with addresses, separated by `;`. `None` means doubt
+/// throughout.
 struct SedScript<'s> {
     letters: &'s [char],
     at: usize,
@@ -88,7 +88,7 @@ impl SedScript<'_> {
         }
     }
 
-    /// Which lines a command is for.
+    /// Which lines a command applies to.
     fn addresses(&mut self) -> Option<()> {
         if self.address()? && self.peek() == Some(',') {
             self.at += 1;
@@ -116,7 +116,7 @@ impl SedScript<'_> {
         Some(true)
     }
 
-    /// A pattern or a replacement, up to its delimiter, of which brackets hold none.
+    /// A pattern or a replacement, up to its delimiter, even within brackets.
     fn part(&mut self, delimiter: char) -> Option<()> {
         loop {
             match self.peek()? {
@@ -126,7 +126,7 @@ impl SedScript<'_> {
                     self.at = end;
                     continue;
                 }
-                // Behind a backslash a delimiter is a letter, or what that letter means in a pattern.
+                // After a backslash a delimiter is a letter, or what that letter means in a pattern.
                 '\\' => {
                     let next = self.letters.get(self.at + 1)?;
                     (*next != delimiter || delimiter == '/').then_some(())?;
@@ -143,8 +143,8 @@ impl SedScript<'_> {
     }
 }
 
-/// Where a class of a pattern ends that begins here, if every program reads it alike: no bracket, slash or backslash in
-/// it but those of names such as `[:space:]`.
+/// The end of a class in a pattern, if every program reads it alike: no bracket, slash or backslash in it except in
+/// names such as `[:space:]`.
 pub(super) fn class_end(letters: &[char], start: usize) -> Option<usize> {
     let mut at = start + 1 + usize::from(letters.get(start + 1) == Some(&'^'));
     let first = at;

@@ -1,8 +1,8 @@
-//! What in a text is invisible, or means something else before a shell begins to read it.
+//! Invisible text, and text that means something else before a shell begins to read it.
 
 use super::doubt::{Doubt, Proven};
 
-/// Doubts a text that not every shell and every reader would read alike.
+/// Doubts a text that shells or readers might read differently.
 pub(super) fn is_read_alike(text: &str) -> Proven {
     if text.trim().is_empty() {
         return Err(Doubt::because("there is no command"));
@@ -11,7 +11,7 @@ pub(super) fn is_read_alike(text: &str) -> Proven {
         let code = u32::from(hidden);
         return Err(Doubt::because(format!("it has a character that is not seen (U+{code:04X})")));
     }
-    // Elsewhere it would join two halves of a sign.
+    // Elsewhere it would join two halves of an operator.
     if text.match_indices("\\\n").any(|(at, _)| !text[..at].ends_with([' ', '\t'])) {
         return Err(Doubt::because("a backslash at the end of a line needs a blank before it"));
     }
@@ -26,7 +26,8 @@ pub(super) fn is_read_alike(text: &str) -> Proven {
     }
 }
 
-/// ASCII, letters, and the usual punctuation and signs; no blanks but the plain ones, nothing that turns the direction.
+/// ASCII, letters, and the usual punctuation and symbols; only plain blanks, and nothing that changes the text
+/// direction.
 fn is_seen(character: char) -> bool {
     match character {
         ' '..='~' | '\n' | '\t' => true,
@@ -36,7 +37,7 @@ fn is_seen(character: char) -> bool {
     }
 }
 
-/// Whether an interactive shell may take something for an earlier command. It looks at lines and quotes, not at
+/// Whether an interactive shell may expand something from its history. That looks at lines and quotes, not at
 /// commands: single quotes within double ones protect nothing, nor do those that began on an earlier line.
 fn recalls_history(text: &str) -> bool {
     if text.lines().any(|line| line.trim_start().starts_with('^')) {

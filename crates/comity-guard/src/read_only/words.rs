@@ -4,7 +4,7 @@ use super::doubt::{Doubt, Proven};
 use crate::arguments::{Argument, Unclear};
 use crate::shell::syntax::{Part, Word};
 
-/// What a word may become, with a doubt where shells would not agree.
+/// What a word may become; a doubt if shells would not agree.
 pub(super) fn argument(word: &Word) -> Result<Argument, Doubt> {
     // A lone bracket is the name of a program, or the end of its arguments.
     if matches!(word.text.as_str(), "[" | "]" | "=") {
@@ -18,7 +18,7 @@ pub(super) fn argument(word: &Word) -> Result<Argument, Doubt> {
         match part {
             Part::Quoted(text) if is_known => prefix.push_str(text),
             Part::Bare(text) if is_known => {
-                // A home directory, a glob, and what zsh may be told to take for one.
+                // A home directory, a glob, and what zsh may be configured to take for one.
                 let end = text.find(['*', '?', '[', '~', '^', '#']).unwrap_or(text.len());
                 prefix.push_str(&text[..end]);
                 if end < text.len() {
@@ -53,7 +53,7 @@ fn is_quoted(text: &str) -> bool {
     inner.is_some_and(|inner| !inner.contains('"'))
 }
 
-/// Doubts a word that shells would expand in different ways.
+/// Doubts a word that shells would expand differently.
 fn checked(word: &Word) -> Proven {
     for (at, part) in word.parts.iter().enumerate() {
         match part {
@@ -75,7 +75,7 @@ fn checked(word: &Word) -> Proven {
     Ok(())
 }
 
-/// Text without quotes.
+/// Unquoted text.
 fn bare(text: &str, begins: bool) -> Proven {
     if !text.is_ascii() {
         return Err(Doubt::because(
@@ -107,14 +107,14 @@ fn filled_in(text: &str) -> Option<usize> {
     text[1 + digits..].starts_with('}').then_some(digits + 2)
 }
 
-/// The plain class of a glob, such as `[a-z]`.
+/// A plain class of a glob, such as `[a-z]`.
 fn class(text: &str) -> Option<usize> {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
     let length = text.strip_prefix('[')?.bytes().take_while(is_plain).count();
     (length > 0 && text[1 + length..].starts_with(']')).then_some(length + 2)
 }
 
-/// Whether an expansion can only give a text, and neither runs, sets nor calculates anything.
+/// Whether an expansion can only give a text, and neither runs, sets nor evaluates anything.
 fn is_plain(text: &str) -> bool {
     const OPERATORS: [&str; 6] = [":-", "##", "%%", "-", "#", "%"];
     let Some(name) = text.strip_prefix('$') else { return false };
@@ -130,20 +130,20 @@ fn is_plain(text: &str) -> bool {
     is_name(name) && (behind.is_empty() || word.is_some_and(|word| word.bytes().all(is_text)))
 }
 
-/// Whether a name is made of letters, digits and `_` alone.
+/// Whether a name consists of letters, digits and `_`.
 pub(super) fn is_name(name: &str) -> bool {
     let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     starts && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Names in whole words that mean nothing to any shell or program.
+/// Names without a meaning to any shell or program.
 const OWN_NAMES: &str = "file files dir dirs name names line lines word words item items arg count total pattern base root src dst out \
     result output path_to crate module package test tests entry key val value version branch commit hash ref sha tag url id num idx ext \
     first last left right start end size date day log text target source config project repo folder";
-/// Names whose value chooses a language, a time zone or colours.
+/// Variables whose value chooses a language, a time zone or colours.
 const LOCAL: [&str; 7] = ["LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "TZ", "NO_COLOR", "COLUMNS"];
 
-/// Doubts that a variable may be set to something that nobody knows.
+/// Doubts that a variable may be set to something unknown.
 pub(super) fn may_be_set(name: &str) -> Proven {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let is_letter = stem.len() == 1 && stem.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -156,7 +156,6 @@ pub(super) fn may_be_set(name: &str) -> Proven {
     }
 }
 
-/// Doubts that a variable may be set to a value.
 pub(super) fn may_be_set_to(name: &str, value: &Argument) -> Proven {
     if !LOCAL.contains(&name) {
         return may_be_set(name);

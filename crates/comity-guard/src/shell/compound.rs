@@ -5,7 +5,7 @@ use super::parser::{Parser, ScriptEnd};
 use super::syntax::{Arm, Body, CaseArm, Part, Word};
 
 impl Parser<'_> {
-    /// Reads a compound command, if `word`, which stands here, begins one.
+    /// Parses a compound command, if `word` begins one.
     pub(super) fn compound(&mut self, word: &str) -> Result<Option<Body>, ParseProblem> {
         if self.peek() == Some(b'(') {
             return self.nested(Self::parenthesis).map(Some);
@@ -180,7 +180,6 @@ impl Parser<'_> {
         self.function(name)
     }
 
-    /// Reads what a function runs.
     pub(super) fn function(&mut self, name: String) -> Result<Body, ParseProblem> {
         self.blank_lines();
         let body = self.nested(Self::command)?;

@@ -7,7 +7,6 @@ use super::words::Pieces;
 use crate::limits::LOOKAHEAD_BYTES_MAX;
 
 impl Parser<'_> {
-    /// Reads what a `$` begins.
     pub(super) fn dollar(&mut self, parts: &mut Pieces, in_quotes: bool) -> Result<(), ParseProblem> {
         let start = self.at;
         if self.starts_with("$((") {
@@ -80,7 +79,7 @@ impl Parser<'_> {
         Part::Expansion { text: self.text[start..self.at].to_owned(), scripts }
     }
 
-    /// Reads a script up to its `)`, behind which it goes on.
+    /// Parses a script up to and including its `)`.
     pub(super) fn parenthesised(&mut self) -> Result<Script, ParseProblem> {
         let script = self.script(ScriptEnd::Parenthesis)?;
         self.at += 1;
@@ -110,7 +109,7 @@ impl Parser<'_> {
         false
     }
 
-    /// Reads arithmetic behind its opening, up to and with `end`; gives the commands in it.
+    /// Parses arithmetic after its opening, up to and including `end`; returns the commands in it.
     pub(super) fn arithmetic(&mut self, end: &[u8]) -> Result<Vec<Script>, ParseProblem> {
         let mut parts = Pieces::default();
         let mut open = 0_usize;
@@ -143,7 +142,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `${…}` behind its opening; gives the commands in it.
+    /// Parses `${…}` after its opening; returns the commands in it.
     fn braced(&mut self, in_quotes: bool) -> Result<Vec<Script>, ParseProblem> {
         let mut parts = Pieces::default();
         loop {
@@ -176,7 +175,6 @@ impl Parser<'_> {
     }
 }
 
-/// The commands in some parts.
 pub(super) fn scripts(parts: Pieces) -> Vec<Script> {
     let of = |part| match part {
         Part::Bare(_) | Part::Quoted(_) => Vec::new(),

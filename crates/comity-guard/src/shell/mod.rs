@@ -1,7 +1,7 @@
-//! Reads a POSIX or bash command line, without running or judging anything.
+//! Parses a POSIX or bash command line, without running or judging anything.
 //!
-//! The reader goes through the text once. What it cannot read it says, together with all commands before that place:
-//! a shell, too, runs the lines before the one that it stumbles over.
+//! The parser goes through the text once. It reports what it cannot read, together with all commands before that: a
+//! shell, too, runs the lines before the one that it stumbles over.
 
 mod compound;
 mod dollar;
@@ -16,16 +16,15 @@ use std::fmt;
 use crate::limits::{COMMAND_BYTES_MAX, NESTING_MAX};
 use syntax::{HereDocument, Redirect, Script};
 
-/// A command line, taken apart.
+/// A parsed command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parsed {
-    /// Its commands; without what comes after a problem.
+    /// Its commands, up to the problem if there is one.
     pub script: Script,
-    /// The here-documents of all its commands.
     pub documents: Vec<HereDocument>,
-    /// Why it is not all there, if so.
+    /// Why it is incomplete, if it is.
     pub problem: Option<ParseProblem>,
-    /// The first thing in it that not every shell reads alike: POSIX shells, bash and zsh, interactive or not.
+    /// The first thing in it that shells read differently: POSIX shells, bash and zsh, interactive or not.
     pub differs: Option<&'static str>,
 }
 
@@ -39,15 +38,13 @@ impl Parsed {
 /// Why a command line was not read to its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ParseProblem {
-    /// It is longer than [`COMMAND_BYTES_MAX`].
     TooLong,
-    /// Something is nested deeper than [`NESTING_MAX`].
     TooDeep,
-    /// To tell what its parentheses are, too much would be read twice.
+    /// Telling what its parentheses are would take too much reading ahead.
     TooMuchAhead,
-    /// Something was begun and not ended; what.
+    /// Something was begun and not ended.
     Unterminated(&'static str),
-    /// There is something that does not belong where it is; at which byte.
+    /// Something is out of place; at this byte.
     Unexpected(usize),
 }
 
@@ -65,7 +62,7 @@ impl fmt::Display for ParseProblem {
 
 impl std::error::Error for ParseProblem {}
 
-/// Takes a command line apart.
+/// Parses a command line.
 pub fn parse(text: &str) -> Parsed {
     if text.len() > COMMAND_BYTES_MAX {
         return Parsed { problem: Some(ParseProblem::TooLong), ..Parsed::default() };

@@ -4,17 +4,17 @@ use super::syntax::{Assignment, Body, Command, HereDocument, ListOperator, Pipel
 use super::{ParseProblem, Parsed};
 use crate::limits::NESTING_MAX;
 
-/// Words that close something; where nothing is open they do not belong.
+/// Words that close something; without an opening they are an error.
 const CLOSERS: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     pub(super) depth: usize,
-    /// Here-documents whose lines begin behind the current one.
+    /// Here-documents whose lines begin after the current line.
     pub(super) waiting: Vec<PendingHeredoc>,
     pub(super) documents: Vec<HereDocument>,
-    /// A problem that ends nothing: the shell, too, goes on.
+    /// A problem that does not stop the parser: the shell, too, goes on.
     pub(super) problem: Option<ParseProblem>,
     pub(super) differs: Option<&'static str>,
     /// Bytes that were read ahead, and will be read again.
@@ -31,11 +31,8 @@ pub(super) struct PendingHeredoc {
 #[derive(Clone, Copy)]
 pub(super) enum ScriptEnd {
     Text,
-    /// Before `)`.
     Parenthesis,
-    /// Before one of these words.
     Words(&'static [&'static str]),
-    /// Before `;;` and the like, or `esac`.
     CaseArm,
 }
 
@@ -45,7 +42,7 @@ impl<'t> Parser<'t> {
         Parser { text, at: 0, depth: 0, waiting, documents, problem: None, differs: None, ahead: 0 }
     }
 
-    /// Notes something that not every shell reads alike.
+    /// Notes something that shells read differently.
     pub(super) fn differs(&mut self, what: &'static str) {
         self.differs.get_or_insert(what);
     }
@@ -64,7 +61,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads a script within something else; `end` is not consumed.
+    /// Parses a script within something else; `end` is not consumed.
     pub(super) fn script(&mut self, end: ScriptEnd) -> Result<Script, ParseProblem> {
         let mut script = Script::default();
         self.nested(|parser| parser.steps(end, &mut script))?;
@@ -111,7 +108,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What joins the pipeline just read to the next one.
+    /// What joins the current pipeline to the next.
     fn joint(&mut self, end: ScriptEnd) -> Result<ListOperator, ParseProblem> {
         self.blanks();
         let joint = match self.peek() {
@@ -121,7 +118,7 @@ impl<'t> Parser<'t> {
             Some(b'&') if self.starts_with("&&") => self.step(2, ListOperator::And),
             Some(b'&') => self.step(1, ListOperator::Background),
             Some(b'|') if self.starts_with("||") => self.step(2, ListOperator::Or),
-            // Behind a compound command a closing word needs no separator.
+            // After a compound command a closing word needs no separator.
             Some(_) if self.is_end(end) => return Ok(ListOperator::Then),
             Some(_) => return Err(ParseProblem::Unexpected(self.at)),
         };
@@ -152,7 +149,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `!` and `time`, which say nothing about what is run.
+    /// `!` and `time`, which do not change what is run.
     fn prefixes(&mut self) {
         loop {
             self.blanks();
@@ -215,7 +212,7 @@ impl<'t> Parser<'t> {
         Ok(Command { body: Body::Simple(simple), redirects })
     }
 
-    /// Whether the one word so far is followed by `(`: then it is the name of a function.
+    /// Whether the single word so far is followed by `(`: then it is the name of a function.
     fn is_definition(&mut self, simple: &Simple) -> bool {
         self.blanks();
         simple.words.len() == 1 && simple.assignments.is_empty() && self.peek() == Some(b'(')
@@ -231,7 +228,7 @@ impl<'t> Parser<'t> {
         Ok(Command { body, redirects: Vec::new() })
     }
 
-    /// The values of `NAME=( … )`, whose `NAME=` was just read.
+    /// The values of `NAME=( … )`, after `NAME=`.
     fn array(&mut self, word: &Word) -> Result<Option<Vec<Word>>, ParseProblem> {
         let is_array = self.peek() == Some(b'(') && word.text.ends_with('=') && assigned(word).is_some();
         if !is_array {
@@ -257,7 +254,7 @@ impl<'t> Parser<'t> {
         Ok(Some(values))
     }
 
-    /// An array as an argument (of `declare`, say): its values are a part of the word.
+    /// An array as an argument (of `declare`, say): its values are part of the word.
     fn with_array(mut word: Word, array: Option<Vec<Word>>) -> Word {
         for value in array.into_iter().flatten() {
             word.parts.extend(value.parts);

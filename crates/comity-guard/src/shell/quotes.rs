@@ -14,14 +14,14 @@ impl<'t> Parser<'t> {
         Ok(&rest[..end])
     }
 
-    /// `\` and what it protects; nothing for a joined line.
+    /// `\` and what it protects; `None` for a joined line.
     pub(super) fn escaped(&mut self) -> Option<&'t str> {
         let rest = &self.text[self.at + 1..];
         let protected = rest.chars().next().map_or(0, char::len_utf8);
         self.at += 1 + protected;
         match &rest[..protected] {
             "\n" => None,
-            // At the very end it means itself to some, and nothing to others.
+            // At the very end some shells take it literally, and others drop it.
             "" => {
                 self.problem.get_or_insert(ParseProblem::Unterminated("an escape"));
                 Some("\\")
@@ -58,7 +58,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// In double quotes a backslash protects only what means something there.
+    /// In double quotes a backslash protects only special characters.
     fn escaped_in_quotes(&mut self, parts: &mut Pieces) {
         match self.peek_at(1) {
             Some(b'\n') => self.at += 2,
@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `` `…` ``, whose backslashes are undone before it is read.
+    /// `` `…` ``, whose backslashes are resolved before it is parsed.
     pub(super) fn backticks(&mut self, in_quotes: bool) -> Result<Script, ParseProblem> {
         self.differs("a command in backticks");
         self.at += 1;
@@ -106,7 +106,7 @@ impl<'t> Parser<'t> {
         self.nested(|parser| parser.reread(&inner))
     }
 
-    /// Reads a text of its own, whose here-documents are ours, too.
+    /// Parses a separate text, whose here-documents are added to ours.
     fn reread(&mut self, text: &str) -> Result<Script, ParseProblem> {
         let mut inner = Parser::new(text);
         inner.depth = self.depth;
@@ -116,13 +116,13 @@ impl<'t> Parser<'t> {
         self.documents = parsed.documents;
         match parsed.problem {
             None => Ok(parsed.script),
-            // Its bytes are others than ours.
+            // Its byte positions are not ours.
             Some(ParseProblem::Unexpected(_)) => Err(ParseProblem::Unexpected(self.at)),
             Some(problem) => Err(problem),
         }
     }
 
-    /// `$'…'`, whose escapes are those of C. Nothing if it stands for bytes that are no text.
+    /// `$'…'`, with the escapes of C. `None` if the bytes are not text.
     pub(super) fn c_quoted(&mut self) -> Result<Option<String>, ParseProblem> {
         self.differs("quotes behind a dollar sign");
         self.at += 2;

@@ -6,7 +6,7 @@ use super::parser::{Parser, PendingHeredoc};
 use super::syntax::{HereDocument, Operator, Part, Redirect, Script, Word};
 use super::words::Pieces;
 
-/// The longest first.
+/// Longest first.
 const OPERATORS: [(&str, Operator); 12] = [
     ("<<<", Operator::Text),
     ("<<-", Operator::Document),
@@ -23,7 +23,6 @@ const OPERATORS: [(&str, Operator); 12] = [
 ];
 
 impl Parser<'_> {
-    /// Reads all redirections that stand here.
     pub(super) fn redirects(&mut self) -> Result<Vec<Redirect>, ParseProblem> {
         let mut redirects = Vec::new();
         loop {
@@ -35,7 +34,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a redirection, if one stands here.
     pub(super) fn redirect(&mut self) -> Result<Option<Redirect>, ParseProblem> {
         let rest = &self.text[self.at..];
         let descriptor = descriptor_length(rest);
@@ -75,7 +73,7 @@ impl Parser<'_> {
         Ok(Some(Redirect { operator: *operator, target, document }))
     }
 
-    /// Reads the lines of the here-documents that were announced on the line just left.
+    /// Reads the here-documents that were announced on the previous line.
     pub(super) fn read_documents(&mut self) {
         for PendingHeredoc { document, mark, strip_tabs } in std::mem::take(&mut self.waiting) {
             let (text, ended) = self.document_lines(&mark, strip_tabs);
@@ -101,7 +99,7 @@ impl Parser<'_> {
             let line = if strip_tabs { rest[..length].trim_start_matches('\t') } else { &rest[..length] };
             self.at = (self.at + length + 1).min(self.text.len());
             if line == mark {
-                // The line break behind the mark ends the command line, too.
+                // The line break after the mark ends the command line, too.
                 if length < rest.len() {
                     self.at -= 1;
                 }
@@ -113,7 +111,8 @@ impl Parser<'_> {
         (text, false)
     }
 
-    /// The commands that run to expand a here-document. One that cannot be read is a problem, but not the end.
+    /// The commands that run to expand a here-document. One that cannot be parsed is a problem, but does not stop the
+    /// parser.
     fn expanded(&mut self, text: &str) -> Vec<Script> {
         let mut inner = Parser::new(text);
         inner.depth = self.depth;
@@ -152,7 +151,7 @@ impl Parser<'_> {
     }
 }
 
-/// Bytes of the descriptor before a redirection: digits or `{name}`, directly before `<` or `>`.
+/// The length of the descriptor before a redirection: digits or `{name}`, directly before `<` or `>`.
 fn descriptor_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();

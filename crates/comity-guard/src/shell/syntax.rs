@@ -1,6 +1,6 @@
-//! What a command line is made of. Nothing in here knows any program, or whether something is good or bad.
+//! The syntax tree of a command line. Nothing in here knows any program, or what is good or bad.
 
-/// Commands in the order in which they stand.
+/// Commands in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Script {
     pub steps: Vec<Pipeline>,
@@ -14,7 +14,7 @@ pub struct Pipeline {
     pub joint: ListOperator,
 }
 
-/// What stands between two pipelines.
+/// What joins two pipelines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ListOperator {
     /// `;`, a line break, or the end.
@@ -31,62 +31,50 @@ pub enum ListOperator {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Command {
     pub body: Body,
-    /// Where its input comes from and its output goes to.
     pub redirects: Vec<Redirect>,
 }
 
 /// What a command runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// A program, a builtin or a function, or assignments alone.
+    /// A program, a builtin or a function, or only assignments.
     Simple(Simple),
     /// `{ …; }`
     Group(Script),
     /// `( … )`
     Subshell(Script),
     /// `if …; then …; elif …; else …; fi`
-    If {
-        /// Each condition with what it leads to.
-        arms: Vec<Arm>,
-        /// What follows `else`.
-        otherwise: Option<Script>,
-    },
+    If { arms: Vec<Arm>, otherwise: Option<Script> },
     /// `while …; do …; done`, and `until`.
     While(Arm),
     /// `for … in …; do …; done`, and `select`.
     For {
-        /// What gets a value each time; empty for arithmetic.
+        /// Set in each iteration; empty for arithmetic.
         variable: String,
         /// The words that it goes through, or its arithmetic.
         words: Vec<Word>,
-        /// What is done each time.
         body: Script,
     },
     /// `case … in …) …;; esac`
-    Case {
-        subject: Word,
-        /// The patterns, each with what it leads to.
-        arms: Vec<CaseArm>,
-    },
+    Case { subject: Word, arms: Vec<CaseArm> },
     /// A definition; nothing runs yet.
     Function { name: String, body: Box<Command> },
-    /// `[[ … ]]`; an operator without letters and a line break are words, too.
+    /// `[[ … ]]`; symbolic operators and line breaks are words, too.
     Test(Vec<Word>),
     /// `(( … ))`
     Arithmetic(Word),
 }
 
-/// A condition and what it leads to.
+/// A condition and its commands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arm {
     pub condition: Script,
     pub body: Script,
 }
 
-/// Patterns and what they lead to.
+/// The patterns of a case, and their commands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaseArm {
-    /// What the subject is compared with.
     pub patterns: Vec<Word>,
     pub body: Script,
 }
@@ -104,26 +92,25 @@ pub struct Simple {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Assignment {
     pub name: String,
-    /// The value, or the values of an array.
+    /// Several for an array.
     pub values: Vec<Word>,
 }
 
-/// One word, in which quotes and expansions are told apart.
+/// One word, with quotes and expansions told apart.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Word {
     pub text: String,
-    /// What it is made of.
     pub parts: Vec<Part>,
 }
 
 /// A piece of a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// Without quotes: `*`, `?`, `[`, `{` and a leading `~` mean something.
+    /// Unquoted: `*`, `?`, `[`, `{` and a leading `~` are special.
     Bare(String),
-    /// In quotes or escaped: means itself.
+    /// In quotes or escaped: literal.
     Quoted(String),
-    /// A variable, a parameter expansion or arithmetic: what it stands for is not known.
+    /// A variable, a parameter expansion or arithmetic, whose value is not known.
     Expansion {
         text: String,
         /// The commands that run to expand it.
@@ -139,9 +126,9 @@ pub enum Part {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redirect {
     pub operator: Operator,
-    /// The file, the descriptor, the text, or the end mark of a here-document.
+    /// The file, descriptor, text, or end mark of a here-document.
     pub target: Word,
-    /// Which here-document it reads, in [`super::Parsed::documents`].
+    /// The here-document that it reads, in [`super::Parsed::documents`].
     pub document: Option<usize>,
 }
 
@@ -158,7 +145,7 @@ pub enum Operator {
     ReadWrite,
     /// `<&`
     DuplicateInput,
-    /// `>&`, which may name a file, too.
+    /// `>&`, which may also name a file.
     DuplicateOutput,
     /// `<<` and `<<-`
     Document,
@@ -169,9 +156,9 @@ pub enum Operator {
 /// The lines of a here-document.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HereDocument {
-    /// The lines as they were written, without the end mark.
+    /// As written, without the end mark.
     pub text: String,
-    /// Whether the lines mean themselves, because the end mark was quoted.
+    /// Whether the lines are literal, because the end mark was quoted.
     pub literal: bool,
     /// The commands that run to expand it.
     pub scripts: Vec<Script>,
@@ -192,7 +179,7 @@ impl Word {
         })
     }
 
-    /// What it stands for, if that takes no variable, glob or command; braces and `~` count as themselves.
+    /// Its text, if that takes no variable, glob or command; braces and `~` are taken literally.
     pub fn literal(&self) -> Option<String> {
         self.parts.iter().try_fold(String::new(), |literal, part| match part {
             Part::Bare(text) | Part::Quoted(text) => Some(literal + text),

@@ -17,7 +17,7 @@ impl<'t> Parser<'t> {
         self.text.as_bytes()[self.at..].starts_with(wanted.as_bytes())
     }
 
-    /// Goes on by `length` bytes, and gives `value`.
+    /// Advances by `length` bytes, and returns `value`.
     pub(super) fn step<T>(&mut self, length: usize, value: T) -> T {
         self.at += length;
         value
@@ -31,7 +31,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What stands here up to the next blank or operator, quotes included.
+    /// The text up to the next blank or operator, quotes included.
     pub(super) fn peek_word(&self) -> &'t str {
         let rest = &self.text[self.at..];
         &rest[..rest.bytes().position(is_separator).unwrap_or(rest.len())]
@@ -60,7 +60,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Skips blanks and line breaks, and reads the here-documents that begin behind them.
+    /// Skips blanks and line breaks, and reads the here-documents after them.
     pub(super) fn blank_lines(&mut self) {
         self.blanks();
         while self.peek() == Some(b'\n') {
@@ -78,7 +78,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads one word; there must be one.
+    /// Parses one word; there must be one.
     pub(super) fn word(&mut self) -> Result<Word, ParseProblem> {
         let start = self.at;
         let mut parts = Pieces::default();
@@ -117,7 +117,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The parts of a word while it is read; neighbours of a kind are one.
+/// The parts of a word being parsed; adjacent parts of a kind are merged.
 #[derive(Default)]
 pub(super) struct Pieces(pub(super) Vec<Part>);
 

@@ -1,10 +1,10 @@
-//! Commands of the shell itself, and those that it has besides the system.
+//! Shell builtins, and programs that shells have besides the system's.
 
-use super::{EffectGuess, Program, ReadProof, reads, writes};
+use super::{EffectGuess, KnownProgram, ReadProof, reads, writes};
 use crate::programs as guess;
 use crate::read_only::{anything, bracket, cd, command, printf, read, set, status, test};
 
-pub(super) const PROGRAMS: &[Program] = &[
+pub(super) const PROGRAMS: &[KnownProgram] = &[
     reads("true false echo", &[]).proof(ReadProof::Arguments(anything)),
     reads("pwd", &["-LP"]).operands_max(0),
     reads("printf", &[]).proof(ReadProof::Arguments(printf)),

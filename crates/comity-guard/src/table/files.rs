@@ -1,13 +1,13 @@
-//! Programs that make, move, remove and change the files that they name.
+//! Programs that create, move, remove and change the files that they name.
 
-use super::{EffectGuess, Program, writes};
+use super::{EffectGuess, KnownProgram, writes};
 use crate::effects::WriteKind;
 use crate::programs as guess;
 
 const PLACING: &str =
     "-t: -S: -g: -m: -o: -Z: --target-directory= --suffix= --group= --mode= --owner= --context=";
 
-pub(super) const PROGRAMS: &[Program] = &[
+pub(super) const PROGRAMS: &[KnownProgram] = &[
     writes("rm grm trash", &["-r -R -f -i -d --recursive --force"], EffectGuess::Own(guess::rm)),
     writes("rmdir unlink", &[], EffectGuess::Each(WriteKind::Delete)),
     writes(

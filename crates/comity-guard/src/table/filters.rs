@@ -1,10 +1,10 @@
-//! Programs that turn what they read into what they print.
+//! Filters: they turn their input into output.
 
-use super::{EffectGuess, Program, ReadProof, reads};
+use super::{EffectGuess, KnownProgram, ReadProof, reads};
 use crate::effects::WriteKind;
 use crate::read_only::{awk, sed};
 
-pub(super) const PROGRAMS: &[Program] = &[
+pub(super) const PROGRAMS: &[KnownProgram] = &[
     reads("cat nl tac", &["-AbEensTtuvr -s: --number --number-nonblank --show-all --show-ends --show-tabs --squeeze-blank"])
         .any_argument()
         .guess(EffectGuess::ShowsWhole),

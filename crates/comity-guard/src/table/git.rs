@@ -1,12 +1,12 @@
-//! `git`, and its commands as rows of their own.
+//! `git`, and its subcommands as rows of their own.
 //!
-//! Git runs programs that its settings name: who relies on a proof looks at the settings of the repository, too.
+//! Git runs programs that its settings name: whoever relies on a proof has to check the repository's settings, too.
 
-use super::{EffectGuess, Program, ReadProof, reads, writes};
+use super::{EffectGuess, KnownProgram, ReadProof, reads, writes};
 use crate::programs as guess;
 use crate::read_only::{git, git_formats, git_lists, git_needs, git_one_word, git_stash_list};
 
-pub(super) const PROGRAMS: &[Program] = &[reads(
+pub(super) const PROGRAMS: &[KnownProgram] = &[reads(
     "git",
     &["--no-pager --no-optional-locks --literal-pathspecs --version -C:! -c:! -p! --git-dir=! --work-tree=! --namespace=! --exec-path=! --config-env=! --paginate!"],
 )
@@ -30,7 +30,7 @@ const COMMITS: &str = "-EFgimP -L: -n: -# --abbrev-commit --after= --all --all-m
 const REFERENCES: &str =
     "--contains= --count= --format= --ignore-case --merged= --no-contains= --no-merged= --points-at= --sort=";
 
-pub(crate) const COMMANDS: &[Program] = &[
+pub(crate) const COMMANDS: &[KnownProgram] = &[
     reads("status", &["-bsz -u? --ahead-behind --branch --ignored? --long --no-ahead-behind --no-renames --porcelain? --short --show-stash --untracked-files?"]),
     reads("log whatchanged", &[CHANGES, COMMITS, "-o:> --output-directory=>"]).proof(ReadProof::Given(git_formats)),
     reads("show", &[CHANGES, COMMITS, "-o:> --output-directory=>"])

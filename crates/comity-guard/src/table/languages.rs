@@ -1,10 +1,10 @@
 //! Shells, interpreters, editors, compilers and formatters.
 
-use super::{EffectGuess, Program, writes};
+use super::{EffectGuess, KnownProgram, writes};
 use crate::effects::WriteKind;
 use crate::programs as guess;
 
-pub(super) const PROGRAMS: &[Program] = &[
+pub(super) const PROGRAMS: &[KnownProgram] = &[
     writes("bash sh zsh dash ksh ash", &["-o: -O: --rcfile= --init-file="], EffectGuess::Own(guess::shell))
         .until_operand(),
     writes("eval", &[], EffectGuess::Own(guess::eval)),

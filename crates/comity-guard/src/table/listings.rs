@@ -1,10 +1,10 @@
-//! Programs that show what is there: files, directories, users, processes, the machine.
+//! Programs that show what exists: files, directories, users, processes, the machine.
 
-use super::{Program, ReadProof, reads};
+use super::{KnownProgram, ReadProof, reads};
 use crate::read_only::{date, find};
 use crate::table::EffectGuess;
 
-pub(super) const PROGRAMS: &[Program] = &[
+pub(super) const PROGRAMS: &[KnownProgram] = &[
     reads(
         "ls dir vdir",
         &["-1AaBbCcdFfGghiklLmNnopQqRrSstUuvXxZ -I: -w: --all --almost-all --classify? --color? --directory --full-time",

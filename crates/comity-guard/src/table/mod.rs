@@ -1,7 +1,7 @@
 //! What programs do: one description of their options and operands, for proofs and for guesses.
 //!
-//! A row is read twice. [`crate::read_only`] reads it strictly: what is not listed is not proven. [`crate::programs`] reads
-//! it leniently, to guess which files a command changes.
+//! A row has two readers. [`crate::read_only`] reads it strictly: what is not listed is not proven.
+//! [`crate::programs`] reads it leniently, to guess which files a command changes.
 
 mod builtins;
 mod files;
@@ -22,7 +22,7 @@ pub(crate) use options::{ParsedArguments, ProgramOptions};
 use crate::arguments::Argument;
 
 /// One or several programs that do the same.
-pub(crate) struct Program {
+pub(crate) struct KnownProgram {
     names: &'static str,
     pub(crate) options: ProgramOptions,
     pub(crate) guess: EffectGuess,
@@ -35,14 +35,14 @@ pub(crate) struct Program {
 #[derive(Clone, Copy)]
 pub(crate) enum EffectGuess {
     Nothing,
-    /// It shows all of its operands.
+    /// It shows all of each operand.
     ShowsWhole,
-    /// It shows a part of its operands.
+    /// It shows a part of each operand.
     ShowsPart,
     Each(WriteKind),
     /// It changes the last operand.
     Last(WriteKind),
-    /// It starts the program that stands behind so many operands.
+    /// It starts the program that follows after this many operands.
     Runs(usize),
     Own(fn(&mut Walk<'_>, &ProgramCall<'_>)),
 }
@@ -52,21 +52,21 @@ pub(crate) enum EffectGuess {
 pub(crate) enum ReadProof {
     Never,
     Options,
-    /// With listed options, if this finds nothing.
+    /// With only listed options, if this finds no doubt.
     Given(fn(&mut Prover, &ParsedArguments) -> Proven),
-    /// If this finds nothing in its arguments.
+    /// If this finds no doubt in its arguments.
     Arguments(fn(&mut Prover, &[Argument]) -> Proven),
 }
 
-/// A program that only reads with the options of the list that have no mark.
-const fn reads(names: &'static str, options: &'static [&'static str]) -> Program {
+/// A program that only reads, with the listed options that have no mark.
+const fn reads(names: &'static str, options: &'static [&'static str]) -> KnownProgram {
     let options = ProgramOptions::new(options);
-    Program { names, options, guess: EffectGuess::Nothing, proof: ReadProof::Options, is_builtin: false }
+    KnownProgram { names, options, guess: EffectGuess::Nothing, proof: ReadProof::Options, is_builtin: false }
 }
 
 /// A program that is never proven.
-const fn writes(names: &'static str, options: &'static [&'static str], guess: EffectGuess) -> Program {
-    Program {
+const fn writes(names: &'static str, options: &'static [&'static str], guess: EffectGuess) -> KnownProgram {
+    KnownProgram {
         names,
         options: ProgramOptions::new(options),
         guess,
@@ -75,44 +75,44 @@ const fn writes(names: &'static str, options: &'static [&'static str], guess: Ef
     }
 }
 
-impl Program {
-    const fn any_argument(self) -> Program {
-        Program { options: self.options.any_argument(), ..self }
+impl KnownProgram {
+    const fn any_argument(self) -> KnownProgram {
+        KnownProgram { options: self.options.any_argument(), ..self }
     }
 
-    const fn operands_max(self, operands_max: usize) -> Program {
-        Program { options: self.options.operands_max(operands_max), ..self }
+    const fn operands_max(self, operands_max: usize) -> KnownProgram {
+        KnownProgram { options: self.options.operands_max(operands_max), ..self }
     }
 
-    const fn dashes_end_nothing(self) -> Program {
-        Program { options: self.options.dashes_end_nothing(), ..self }
+    const fn dashes_end_nothing(self) -> KnownProgram {
+        KnownProgram { options: self.options.dashes_end_nothing(), ..self }
     }
 
-    const fn options_first(self) -> Program {
-        Program { options: self.options.options_first(), ..self }
+    const fn options_first(self) -> KnownProgram {
+        KnownProgram { options: self.options.options_first(), ..self }
     }
 
-    const fn values_apart(self) -> Program {
-        Program { options: self.options.values_apart(), ..self }
+    const fn values_apart(self) -> KnownProgram {
+        KnownProgram { options: self.options.values_apart(), ..self }
     }
 
-    const fn until_operand(self) -> Program {
-        Program { options: self.options.until_operand(), ..self }
+    const fn until_operand(self) -> KnownProgram {
+        KnownProgram { options: self.options.until_operand(), ..self }
     }
 
-    const fn proof(self, proof: ReadProof) -> Program {
-        Program { proof, ..self }
+    const fn proof(self, proof: ReadProof) -> KnownProgram {
+        KnownProgram { proof, ..self }
     }
 
-    const fn guess(self, guess: EffectGuess) -> Program {
-        Program { guess, ..self }
+    const fn guess(self, guess: EffectGuess) -> KnownProgram {
+        KnownProgram { guess, ..self }
     }
 
-    const fn builtin(self) -> Program {
-        Program { is_builtin: true, ..self }
+    const fn builtin(self) -> KnownProgram {
+        KnownProgram { is_builtin: true, ..self }
     }
 
-    /// Proves that it only reads, given these arguments.
+    /// Proves that it only reads with these arguments.
     pub(crate) fn prove(&self, prover: &mut Prover, arguments: &[Argument]) -> Proven {
         match self.proof {
             ReadProof::Never => Err(Doubt::because("it is not known to only read")),
@@ -123,8 +123,8 @@ impl Program {
     }
 }
 
-/// The families, one file each.
-const FAMILIES: [&[Program]; 8] = [
+/// One file each.
+const FAMILIES: [&[KnownProgram]; 8] = [
     listings::PROGRAMS,
     filters::PROGRAMS,
     files::PROGRAMS,
@@ -135,13 +135,11 @@ const FAMILIES: [&[Program]; 8] = [
     git::PROGRAMS,
 ];
 
-/// The program of this name, if it is known.
-pub(crate) fn program(name: &str) -> Option<&'static Program> {
+pub(crate) fn program(name: &str) -> Option<&'static KnownProgram> {
     FAMILIES.iter().find_map(|family| in_family(family, name))
 }
 
-/// The row of this name in one family.
-pub(crate) fn in_family(family: &'static [Program], name: &str) -> Option<&'static Program> {
+pub(crate) fn in_family(family: &'static [KnownProgram], name: &str) -> Option<&'static KnownProgram> {
     let is_named =
         |names: &str| names.as_bytes().split(|byte| *byte == b' ').any(|known| known == name.as_bytes());
     family.iter().find(|program| is_named(program.names))

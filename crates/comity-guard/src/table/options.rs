@@ -1,9 +1,9 @@
-//! The options of programs, in one notation, and two ways to read arguments by it.
+//! The options of programs, in one notation, and two ways to parse arguments by it.
 //!
-//! A list is words with blanks between. `-abc` are flags, `-n:` has a value (the rest of the word, or the next one),
-//! `-w?` has what follows in the same word or nothing, `-#` stands for numbers (`-20`). `--name`, `--name=` and `--name?` are
-//! the same for long options. A mark behind it says what it does: `>` writes to its value, `!` does something else
-//! that is not looking. No mark: with it the program only reads.
+//! A list is words separated by blanks. `-abc` are flags, `-n:` has a value (the rest of the word, or the next one),
+//! `-w?` has what follows in the same word or nothing, `-#` stands for numbers (`-20`). `--name`, `--name=` and
+//! `--name?` are the same for long options. A mark after it says what it does: `>` writes to its value, `!` does
+//! something else besides looking. Without a mark the program still only reads.
 
 use crate::arguments::Argument;
 use crate::read_only::{Doubt, shown};
@@ -15,11 +15,11 @@ pub(crate) struct ProgramOptions {
     until_operand: bool,
     any_argument: bool,
     operands_max: usize,
-    /// Where an option behind an operand is taken for an operand by some, and that makes a difference.
+    /// Some versions take an option after an operand for an operand, and that matters.
     options_first: bool,
-    /// Where a value never stands in the word of its option.
+    /// A value is never in the word of its option.
     values_apart: bool,
-    /// Where options are options also behind `--`.
+    /// Options are options even after `--`.
     dashes_end_nothing: bool,
 }
 
@@ -32,7 +32,6 @@ pub(crate) struct ParsedArguments {
     pub(crate) outputs: Vec<Argument>,
 }
 
-/// How an option is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Name<'n> {
     Short(char),
@@ -63,9 +62,9 @@ struct OptionEntry<'l> {
 /// How much is taken for granted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strictness {
-    /// An option that is not listed, or an argument that may become one, is a doubt.
+    /// An unlisted option, or an argument that may become one, is a doubt.
     Strict,
-    /// An option that is not listed has no value; long ones may be abbreviated.
+    /// An unlisted option has no value; long ones may be abbreviated.
     Lenient,
 }
 
@@ -82,17 +81,17 @@ impl ProgramOptions {
         }
     }
 
-    /// The first operand ends the options: behind it stands another program.
+    /// The first operand ends the options: another program follows.
     pub(crate) const fn until_operand(self) -> ProgramOptions {
         ProgramOptions { until_operand: true, ..self }
     }
 
-    /// No option of the program does harm, listed or not: an argument that is not known may become one.
+    /// No option of the program does harm, listed or not, so an unknown argument may become one.
     pub(crate) const fn any_argument(self) -> ProgramOptions {
         ProgramOptions { any_argument: true, ..self }
     }
 
-    /// Operands that it may have; a further one would be written to.
+    /// The operands that it may have; a further one would be written to.
     pub(crate) const fn operands_max(self, operands_max: usize) -> ProgramOptions {
         ProgramOptions { operands_max, options_first: true, ..self }
     }
@@ -109,7 +108,7 @@ impl ProgramOptions {
         ProgramOptions { dashes_end_nothing: true, ..self }
     }
 
-    /// Reads arguments for a proof.
+    /// Parses arguments for a proof.
     pub(crate) fn prove(&self, arguments: &[Argument]) -> Result<ParsedArguments, Doubt> {
         let given = self.read(arguments, Strictness::Strict)?;
         let is_bounded = self.operands_max < usize::MAX;
@@ -121,7 +120,7 @@ impl ProgramOptions {
         Ok(given)
     }
 
-    /// Reads arguments for a guess.
+    /// Parses arguments for a guess.
     pub(crate) fn guess(&self, arguments: &[Argument]) -> ParsedArguments {
         self.read(arguments, Strictness::Lenient).unwrap_or_default()
     }
@@ -139,7 +138,7 @@ impl ProgramOptions {
             .find(|entry| entry.is(name))
     }
 
-    /// The long option of this name, or the only one that begins with it.
+    /// The long option with this name, or the only one that begins with it.
     fn find_long(&self, name: &str, reading: Strictness) -> Option<OptionEntry<'static>> {
         let exact = self.find(Name::Long(name));
         if exact.is_some() || reading == Strictness::Strict || name.is_empty() {
@@ -249,7 +248,7 @@ impl ProgramOptions {
         Ok(())
     }
 
-    /// The word behind an option that needs a value.
+    /// The word after an option that needs a value.
     fn value<'a>(
         &self,
         option: &str,
@@ -264,7 +263,7 @@ impl ProgramOptions {
                 Ok(Argument::unclear("", false))
             };
         };
-        // Not every version of a program looks for the value there: it must not be an option in disguise.
+        // Not every version of a program looks for the value there, so it must not look like an option.
         let is_certain = self.any_argument || (value.is_operand() && !value.is_many());
         if reading == Strictness::Strict && !is_certain {
             return Err(needed());
@@ -322,7 +321,6 @@ impl ParsedArguments {
         Ok(())
     }
 
-    /// Whether one of these options was given.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
     }
@@ -333,7 +331,7 @@ impl ParsedArguments {
         last.and_then(|(_, value)| value.as_ref())
     }
 
-    /// The values of these options, in order.
+    /// In order.
     pub(crate) fn values<'g>(&'g self, names: &'g [&str]) -> impl Iterator<Item = &'g Argument> {
         let named = self.options.iter().filter(|(name, _)| names.contains(&name.as_str()));
         named.filter_map(|(_, value)| value.as_ref())

@@ -1,10 +1,10 @@
 //! Programs that start other programs.
 
-use super::{EffectGuess, Program, ReadProof, reads, writes};
+use super::{EffectGuess, KnownProgram, ReadProof, reads, writes};
 use crate::programs as guess;
 use crate::read_only::{env, timeout, xargs};
 
-pub(super) const PROGRAMS: &[Program] = &[
+pub(super) const PROGRAMS: &[KnownProgram] = &[
     reads("timeout gtimeout", &["-k: -s: --kill-after= --signal= --preserve-status --foreground"])
         .until_operand()
         .proof(ReadProof::Given(timeout))

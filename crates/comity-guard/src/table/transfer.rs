@@ -1,10 +1,10 @@
 //! Programs that pack, unpack, mirror or fetch.
 
-use super::{EffectGuess, Program, writes};
+use super::{EffectGuess, KnownProgram, writes};
 use crate::effects::WriteKind;
 use crate::programs as guess;
 
-pub(super) const PROGRAMS: &[Program] = &[
+pub(super) const PROGRAMS: &[KnownProgram] = &[
     writes(
         "tar gtar bsdtar",
         &[

@@ -1,7 +1,7 @@
-//! A verdict in the words that each agent program obeys.
+//! Verdicts, in the form that each agent program obeys.
 //!
-//! A no is given both ways that programs understand: as JSON on standard output, and, where the program reads no JSON at
-//! that event or we could not judge at all, by exit code 2 with the reason on standard error.
+//! A no is given both ways that programs understand: as JSON on standard output, and by exit code 2 with the reason
+//! on standard error if the program reads no JSON at that event, or we could not judge at all.
 
 use comity_core::display::visible_lines;
 use serde_json::{Value, json};
@@ -13,18 +13,23 @@ use crate::payload::HookEvent;
 /// The exit code that every program takes for a no.
 const BLOCKED: u8 = 2;
 
-/// What is said about a call.
+/// The judgement on a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It may run; the model is told something besides.
-    Allow { context: Option<String> },
-    /// It may not.
-    Deny { reason: String },
+    /// It may run; the model gets this as additional context.
+    Allow {
+        context: Option<String>,
+    },
+    Deny {
+        reason: String,
+    },
     /// It could not be judged, so it may not.
-    Fault { reason: String },
+    Fault {
+        reason: String,
+    },
 }
 
-/// What a hook prints, and how it ends.
+/// What a hook prints, and how it exits.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HookOutput {
     pub stdout: String,
@@ -33,7 +38,7 @@ pub struct HookOutput {
 }
 
 impl Verdict {
-    /// The same verdict with its text in other words.
+    /// The same verdict with its text reworded.
     pub fn map(self, words: impl FnOnce(String) -> String) -> Verdict {
         match self {
             Verdict::Allow { context } => Verdict::Allow { context: context.map(words) },
@@ -64,7 +69,7 @@ impl Verdict {
                 let reason = bounded(&visible_lines(reason), REASON_BYTES_MAX);
                 match event {
                     HookEvent::BeforeTool => denied(dialect, name, &reason),
-                    // It has happened: the model is told, nothing can be kept from running.
+                    // It has happened: the model is told, but nothing can be prevented.
                     HookEvent::AfterTool
                     | HookEvent::SessionStart
                     | HookEvent::SessionEnd
@@ -83,7 +88,7 @@ impl Verdict {
     }
 }
 
-/// Whether the program shows its model what a hook adds to this event. Added to a stop it begins another turn.
+/// Whether the program shows its model what a hook adds to this event. After a stop, that begins another turn.
 pub(crate) fn takes_context(dialect: Dialect, event: HookEvent) -> bool {
     match dialect {
         Dialect::ClaudeCode | Dialect::Codex => {
@@ -99,7 +104,7 @@ pub(crate) fn takes_context(dialect: Dialect, event: HookEvent) -> bool {
         Dialect::GeminiCli => {
             matches!(event, HookEvent::AfterTool | HookEvent::SessionStart | HookEvent::UserPrompt)
         }
-        // OpenCode's plugin adds it to what the tool said.
+        // OpenCode's plugin adds it to the tool's result.
         Dialect::OpenCode => matches!(event, HookEvent::AfterTool),
         Dialect::CopilotCli => matches!(
             event,
@@ -117,7 +122,7 @@ fn denied(dialect: Dialect, name: &str, reason: &str) -> HookOutput {
         Dialect::GeminiCli => json!({ "decision": "deny", "reason": reason }),
         Dialect::CopilotCli => json!({ "permissionDecision": "deny", "permissionDecisionReason": reason }),
         Dialect::Cursor => json!({ "permission": "deny", "user_message": reason, "agent_message": reason }),
-        // The plugin throws what stands on standard error.
+        // The plugin throws what is on standard error.
         Dialect::OpenCode => {
             return HookOutput { stderr: format!("{reason}\n"), exit: BLOCKED, ..HookOutput::default() };
         }

@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 
-/// Called by the C library, so that the runtime's own start, which changes how signals are handled, is left out.
+/// Called by the C library, which leaves out the runtime's own start: that changes how signals are handled.
 #[unsafe(no_mangle)]
 extern "C" fn main(_count: c_int, _words: *const *const u8) -> c_int {
     let words = std::env::args_os().skip(1).collect();

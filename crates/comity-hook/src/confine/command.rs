@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use comity_confine::ExecTarget;
 
-/// The file that `BASH_ENV` names where bash is to start itself again through us.
+/// The file that `BASH_ENV` names if bash should restart itself through us.
 pub(crate) const BASH_ENV_FILE: &str = "comity-confine.sh";
-/// The variable that names the directory of zsh's files, and ours, where zsh is to do the same.
+/// The variable with the directory of zsh's files, which is ours if zsh should do the same.
 const ZDOTDIR: &str = "ZDOTDIR";
 const ZSH_DIR: &str = "comity-zsh";
-/// The shell that we stand for where we are given as one.
+/// The user's shell, if we are configured in its place.
 const USERS_SHELL: &str = "COMITY_SHELL";
 const DEFAULT_SHELL: &str = "bash";
 
@@ -30,7 +30,7 @@ pub(super) enum CommandOwner {
     Agents,
     /// The agent program's own: a hook or an MCP server, which its user has set up.
     Programs,
-    /// A program that the server runs on behalf of an agent; what it is confined to stands on its input.
+    /// A program that the server runs for an agent; what to confine it to is on its standard input.
     Servers,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn parse(words: Vec<OsString>) -> Option<Invocation> {
             kind = CommandOwner::Servers;
             (PathBuf::from(&rest[1]), rest[1..].to_vec())
         }
-        // bash started itself again: which one it is, and all that it was given.
+        // bash restarted itself: its path, and its arguments.
         (b"--again", [shell, _, ..]) => (PathBuf::from(shell), rest[1..].to_vec()),
         (flag, _) if flag.starts_with(b"-") && !flag.starts_with(b"--") => {
             let shell = std::env::var_os(USERS_SHELL).unwrap_or_else(|| DEFAULT_SHELL.into());
@@ -67,7 +67,7 @@ pub(super) fn parse(words: Vec<OsString>) -> Option<Invocation> {
     Some(Invocation::Command(ConfinedCommand { kind, program: ExecTarget { file, args, env: env() } }))
 }
 
-/// Claude Code runs its hooks and servers through the same prefix, and says so.
+/// Claude Code runs its hooks and servers through the same prefix, and marks them.
 fn is_programs_own() -> bool {
     std::env::var_os("AI_AGENT").is_some_and(|agent| agent.as_bytes().ends_with(b"_harness"))
 }
@@ -95,7 +95,7 @@ fn named(name: &str) -> OsString {
     users.unwrap_or_else(|| name.into())
 }
 
-/// Shells below the command are confined with it: they need not start again, and zsh reads what it would have read.
+/// Shells below the command are confined with it: they need not restart, and zsh reads what it would have read.
 fn env() -> Vec<(&'static str, Option<OsString>)> {
     let is_ours = |value: &OsStr, name: &str| Path::new(value).file_name() == Some(OsStr::new(name));
     let set_to_ours = |variable, name| std::env::var_os(variable).is_some_and(|value| is_ours(&value, name));

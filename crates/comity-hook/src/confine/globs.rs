@@ -1,4 +1,4 @@
-//! Which files a held glob stands for at this moment.
+//! Which files a held glob currently matches.
 
 use std::fs::DirEntry;
 use std::io::{self, ErrorKind};
@@ -7,25 +7,24 @@ use std::path::{Path, PathBuf};
 use comity_core::paths::{Alternative, covers, fold, overlaps};
 use comity_core::{CaseRule, PathPattern};
 
-/// Entries of directories that are looked at. Directories that are left then are held as a whole.
+/// Directory entries that are checked. Directories that are left then are protected as a whole.
 const ENTRIES_MAX: usize = 20_000;
 
-/// Where patterns are looked for.
+/// Where patterns are relative to.
 #[derive(Clone, Copy)]
 pub(super) struct SearchRoot<'a> {
     pub(super) root: &'a Path,
-    /// How names in patterns are spelled.
     pub(super) case: CaseRule,
 }
 
-/// Adds what exists of a glob, beginning at the directory that its literal part names.
+/// Adds the existing matches of a glob, beginning at the directory of its literal part.
 ///
-/// What cannot be looked at is held as a whole: it may be meant.
+/// What cannot be read is protected as a whole: it may match.
 pub(super) fn expand(worktree: SearchRoot<'_>, from: &Path, pattern: &PathPattern, paths: &mut Vec<PathBuf>) {
     GlobWalk { worktree, pattern, trees: trees(pattern), entries_left: ENTRIES_MAX, paths }.run(from);
 }
 
-/// What is at the top of a worktree, except for git's own; all of it, if that cannot be told.
+/// What is at the top of a worktree, without git's own; the whole worktree, if that cannot be read.
 pub(super) fn top_level(root: &Path) -> Vec<PathBuf> {
     match entries(root, &mut { ENTRIES_MAX }) {
         Ok(entries) => {
@@ -40,7 +39,7 @@ pub(super) fn top_level(root: &Path) -> Vec<PathBuf> {
 struct GlobWalk<'a> {
     worktree: SearchRoot<'a>,
     pattern: &'a PathPattern,
-    /// What a directory has to match so that all below it is held.
+    /// What a directory has to match so that everything below it is protected.
     trees: Vec<PathPattern>,
     entries_left: usize,
     paths: &'a mut Vec<PathBuf>,
@@ -58,7 +57,7 @@ impl GlobWalk<'_> {
         }
     }
 
-    /// Holds an entry if it is meant; gives it back if something below it may be.
+    /// Protects an entry if it matches; returns it if something below it may.
     fn look(&mut self, entry: &DirEntry) -> Option<PathBuf> {
         let path = entry.path();
         let names = self.worktree.names_below(&path);
@@ -84,7 +83,7 @@ impl GlobWalk<'_> {
     }
 }
 
-/// The entries of a directory, if all can be read and there are no more than may be looked at.
+/// The entries of a directory, if all can be read and there are not too many.
 fn entries(dir: &Path, left: &mut usize) -> io::Result<Vec<DirEntry>> {
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -94,12 +93,12 @@ fn entries(dir: &Path, left: &mut usize) -> io::Result<Vec<DirEntry>> {
     Ok(entries)
 }
 
-/// Whether there is no such directory: nothing in it is to be held.
+/// Whether the directory does not exist, so that nothing in it is to be protected.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// What a directory has to match so that all below it is held.
+/// What a directory has to match so that everything below it is protected.
 fn trees(pattern: &PathPattern) -> Vec<PathPattern> {
     let tree = |alternative: &Alternative| {
         let text = alternative.to_string();
@@ -109,7 +108,7 @@ fn trees(pattern: &PathPattern) -> Vec<PathPattern> {
 }
 
 impl SearchRoot<'_> {
-    /// The names that lead to a path. Bytes that are no text are a character that only wildcards match.
+    /// The names that lead to a path. Bytes that are not text become a character that only wildcards match.
     fn names_below(self, path: &Path) -> Vec<String> {
         let below = path.strip_prefix(self.root).unwrap_or(path);
         below.iter().map(|name| fold(&name.to_string_lossy(), self.case).into_owned()).collect()

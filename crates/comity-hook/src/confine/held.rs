@@ -1,4 +1,4 @@
-//! What the server says that others hold, as paths.
+//! What others hold, according to the server, as paths.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,7 +15,6 @@ use super::globs::{self, SearchRoot};
 use crate::question::HookQuestion;
 use crate::server::{self, HookClient};
 
-/// Digits of the length of an answer.
 const TOLD_DIGITS_MAX: usize = 7;
 
 /// What a command of this agent is confined to.
@@ -40,7 +39,7 @@ pub(super) enum NoAnswer {
     Refused(Fault),
     /// It could not be asked.
     Unreachable(String),
-    /// The system lets nobody ask anybody here, as in the sandbox of an agent program.
+    /// The system allows no connections here, as in an agent program's sandbox.
     Forbidden(String),
 }
 
@@ -60,10 +59,10 @@ pub(super) fn ask() -> Result<ConfineRules, NoAnswer> {
     ConfineRules::read(said.get()).map_err(|error| unclear(&error))
 }
 
-/// The answer that stands on standard input before what the command reads there: how long it is, and itself.
+/// The rules on standard input, before what the command reads there: their length, and then themselves.
 pub(super) fn told() -> Result<ConfineRules, String> {
     let describe = |error: io::Error| format!("what it is confined to was not told: {error}");
-    // Without a buffer, which would take away what comes after it.
+    // Unbuffered: a buffer would take away what comes after it.
     let input = io::stdin().as_fd().try_clone_to_owned();
     let mut input = File::from(input.map_err(describe)?);
     let mut length = String::new();
@@ -116,7 +115,7 @@ impl ConfineRules {
         self.held.iter().flat_map(|held| held.roots.iter().cloned()).collect()
     }
 
-    /// All that is held, in all worktrees: the name in each of them is what the lock is about.
+    /// All held paths, in all worktrees: a lock covers the name in each of them.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let (mut paths, mut dirs) = (Vec::new(), Dirs::default());
         for HeldPatterns { roots, patterns, case } in &self.held {
@@ -143,13 +142,12 @@ fn held_below(worktree: SearchRoot<'_>, pattern: &PathPattern, dirs: &mut Dirs, 
     }
 }
 
-/// Directories by where they really are: many held paths are in one.
+/// Real paths of directories: many held paths are in one.
 #[derive(Default)]
 struct Dirs(HashMap<PathBuf, Option<PathBuf>>);
 
 impl Dirs {
-    /// The path that leads there without symlinks, and whether it is a directory: a name alone does not hold what is
-    /// below it.
+    /// The path without symlinks, and whether it is a directory: a name alone does not protect what is below it.
     fn resolved(&mut self, path: PathBuf) -> Option<(PathBuf, bool)> {
         let found = path.symlink_metadata().ok().map(|found| found.file_type());
         if found.is_some_and(|found| found.is_symlink()) {

@@ -1,5 +1,5 @@
-//! `comity-confine`: what agent programs start their shell through. It asks what others hold, confines itself, and becomes
-//! the command: no process stays in between, so exit codes, signals, terminals and job control are as they were.
+//! `comity-confine`: what agent programs start their shell through. It asks what others hold, confines itself, and
+//! becomes the command: no process stays in between, so exit codes, signals, terminals and job control are as before.
 
 mod command;
 mod globs;
@@ -16,7 +16,7 @@ use held::{ConfineRules, NoAnswer};
 
 use crate::{failing, say};
 
-/// What a shell ends with that could not run its command.
+/// The exit code of a shell that could not run its command.
 const CANNOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
@@ -26,7 +26,7 @@ usage: comity-confine -- COMMAND [ARGUMENT]...   runs a command where what other
        comity-confine -c LINE                    as a shell
        comity-confine --probe                    says whether commands can be confined here";
 
-/// Runs a command confined, with the words after the program's name; returns an exit code if that cannot be done.
+/// Runs a command confined, given the words after the program's name; returns an exit code if that fails.
 pub fn confine(words: Vec<OsString>) -> u8 {
     let command = match command::parse(words) {
         Some(Invocation::Command(command)) => command,
@@ -50,7 +50,7 @@ pub fn confine(words: Vec<OsString>) -> u8 {
     if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN }
 }
 
-/// Confines this process, as far as it has to be and can be; else why its command must not run.
+/// Confines this process, as far as necessary and possible; the error says why its command must not run.
 fn confine_this() -> Result<(), String> {
     let answer = match held::ask() {
         Ok(answer) => answer,
@@ -62,9 +62,9 @@ fn confine_this() -> Result<(), String> {
         Err(NoAnswer::Unreachable(_)) if failing::is_open() && !failing::confine_is("required") => {
             return Ok(());
         }
-        // Whatever an agent forbids itself, it forbids where it is confined already.
+        // An agent's own sandbox restricts it all the same.
         Err(NoAnswer::Forbidden(_)) if !failing::confine_is("required") => return Ok(()),
-        // Else who ends the server would be freed by it, in plan mode, too.
+        // Otherwise ending the server would free an agent, even in plan mode.
         Err(NoAnswer::Unreachable(problem) | NoAnswer::Forbidden(problem)) => {
             return Err(format!(
                 "Comity: this did not run: the server could not be asked what others hold: {problem}\n  see what is wrong with: comity doctor"
@@ -86,7 +86,7 @@ fn confine_to(answer: &ConfineRules) -> Result<(), String> {
         )),
         () => match problem.kind {
             ProblemKind::Forbidden => Ok(()),
-            // Else who uses something up would be freed by it.
+            // Otherwise using up a resource would free an agent.
             ProblemKind::Exhausted => Err(format!(
                 "Comity: this did not run, for it could not be confined: {problem}\n  end what runs in the background, and try again"
             )),

@@ -1,4 +1,4 @@
-//! `comity-confine --probe`: whether commands can be confined here, tried out on this program's own file.
+//! `comity-confine --probe`: whether commands can be confined here, tested on this program's own file.
 
 use std::io::Write;
 

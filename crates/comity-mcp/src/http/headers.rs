@@ -11,11 +11,10 @@ const VERSION: &str = "MCP-Protocol-Version";
 const METHOD: &str = "Mcp-Method";
 const NAME: &str = "Mcp-Name";
 
-/// The headers of one request.
 pub(super) struct Headers<'a>(pub(super) &'a [(&'a str, &'a [u8])]);
 
 impl Headers<'_> {
-    /// Whether the body is said to be JSON.
+    /// Whether the content type is JSON.
     pub(super) fn are_json(&self) -> bool {
         let Ok(Some(kind)) = self.value("content-type") else {
             return false;
@@ -24,7 +23,7 @@ impl Headers<'_> {
         kind.trim().eq_ignore_ascii_case("application/json")
     }
 
-    /// The version named; one from before there was such a header if it is absent.
+    /// The named version; if absent, one from before there was such a header.
     pub(super) fn version(&self) -> Result<Version, RpcError> {
         match self.value(VERSION)? {
             None => Ok(Version::V2025_03_26),
@@ -47,7 +46,7 @@ impl Headers<'_> {
         self.match_method(request)
     }
 
-    /// Checks the name of the tool that is called, if one is.
+    /// Checks the name of the called tool, if there is one.
     pub(super) fn match_tool(&self, request: &ClientRequest) -> Result<(), RpcError> {
         match request.params.get("name").and_then(Value::as_str) {
             Some(tool) if request.method == "tools/call" => self.matches(NAME, tool),
@@ -66,7 +65,7 @@ impl Headers<'_> {
         Err(mismatch(format!("the header {name} says {value}, the body says {in_body}")))
     }
 
-    /// The only value of a header; one that is repeated could be read differently on the way.
+    /// The only value of a header; a repeated one could be read differently on the way.
     fn value(&self, name: &str) -> Result<Option<&str>, RpcError> {
         let mut values = self.0.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
         let Some((_, value)) = values.next() else {

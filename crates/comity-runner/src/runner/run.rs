@@ -8,16 +8,18 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::Signal;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use crate::launch::{Exit, Program};
-use crate::process_tree::ProcessId;
+use crate::panes::{Pane, PanePlace};
+use crate::process_tree::{ProcessId, descendants};
 use crate::protocol::{Received, Running, ToGuardian, send};
 use crate::scrollback::Scrollback;
-use crate::tmux::Pane;
 
 use super::acp_run::AcpRun;
 
+/// How long a guardian has to end once what is below it has to be gone: only the kernel, or whoever stopped it, holds it up.
+pub(super) const END_WAIT: Duration = Duration::from_secs(12);
 /// How long a program has to take what is typed.
 const WRITE_WAIT: Duration = Duration::from_secs(1);
 
@@ -29,11 +31,13 @@ pub(super) struct Run {
     /// The other end of its terminal, if that is no pane.
     pub(super) terminal: Option<OwnedFd>,
     pub(super) scrollback: Scrollback,
-    pub(super) pane: Option<Pane>,
+    pub(super) pane: Option<(PanePlace, Pane)>,
     /// What it says on its pipes, if it speaks ACP.
     pub(super) acp: Option<AcpRun>,
     /// The guardian, if this process started it.
     child: Option<Child>,
+    /// When its guardian is stuck, for it was told to end everything long before.
+    pub(super) stuck_at: Option<Instant>,
     survives: bool,
 }
 
@@ -42,7 +46,8 @@ pub(super) enum Stage {
     /// The guardian was started and has not connected.
     Awaited {
         program: Program,
-        guardian: u32,
+        /// Where it is known which process that is.
+        guardian: Option<u32>,
         due: Instant,
     },
     /// The guardian was told what to run.
@@ -51,18 +56,26 @@ pub(super) enum Stage {
     /// An earlier runner left it running; its guardian has not come back.
     Away {
         program: ProcessId,
+        place: Option<PanePlace>,
         due: Instant,
     },
 }
 
 impl Run {
-    pub(super) fn launched(program: Program, guardian: u32, due: Instant) -> Self {
+    pub(super) fn launched(program: Program, guardian: Option<u32>, due: Instant) -> Self {
         let survives = program.survives;
         Self::at(Stage::Awaited { program, guardian, due }, survives)
     }
 
-    pub(super) fn survivor(program: ProcessId, due: Instant) -> Self {
-        Self::at(Stage::Away { program, due }, true)
+    /// One whose guardian was there, and knows what to run.
+    pub(super) fn told(connection: UnixStream, received: Received, survives: bool) -> Self {
+        let mut run = Self::at(Stage::Told, survives);
+        (run.connection, run.received) = (Some(connection), received);
+        run
+    }
+
+    pub(super) fn survivor(program: ProcessId, place: Option<PanePlace>, due: Instant) -> Self {
+        Self::at(Stage::Away { program, place, due }, true)
     }
 
     fn at(stage: Stage, survives: bool) -> Self {
@@ -75,6 +88,7 @@ impl Run {
             pane: None,
             acp: None,
             child: None,
+            stuck_at: None,
             survives,
         }
     }
@@ -90,8 +104,8 @@ impl Run {
         self
     }
 
-    pub(super) fn with_pane(mut self, pane: Pane) -> Self {
-        self.pane = Some(pane);
+    pub(super) fn with_pane(mut self, place: PanePlace, pane: Pane) -> Self {
+        self.pane = Some((place, pane));
         self
     }
 
@@ -104,7 +118,7 @@ impl Run {
 
     /// When something is to be looked at, whether anybody tells or not.
     pub(super) fn wakes(&self) -> Option<Instant> {
-        self.due().into_iter().chain(self.acp.as_ref().and_then(AcpRun::due)).min()
+        self.due().into_iter().chain(self.stuck_at).chain(self.acp.as_ref().and_then(AcpRun::due)).min()
     }
 
     pub(super) fn tell(&mut self, message: &ToGuardian) -> io::Result<()> {
@@ -144,13 +158,38 @@ impl Run {
         }
         Exit::Unseen
     }
+
+    /// Ends what is below a guardian that does not, and then the guardian.
+    pub(super) fn end_stuck(&mut self) -> Exit {
+        if let Some(child) = &mut self.child {
+            for process in descendants(child.id()) {
+                process.signal(Signal::KILL);
+            }
+            let _ = child.kill();
+        }
+        self.lost()
+    }
+
+    fn has_guardian_ended(&mut self, within: Duration) -> bool {
+        let Some(child) = &self.child else { return true };
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let Some(Ok(handle)) = pid.map(|pid| pidfd_open(pid, PidfdFlags::empty())) else { return true };
+        let wait = Timespec::try_from(within).ok();
+        !matches!(poll(&mut [PollFd::new(&handle, PollFlags::IN)], wait.as_ref()), Ok(0))
+    }
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
         // A guardian whose connection is closed ends by itself, unless its program survives.
         self.connection = None;
-        if let Some(child) = self.child.as_mut().filter(|_| !self.survives) {
+        if self.survives {
+            return;
+        }
+        if !self.has_guardian_ended(END_WAIT) {
+            self.end_stuck();
+        }
+        if let Some(child) = &mut self.child {
             let _ = child.wait();
         }
     }

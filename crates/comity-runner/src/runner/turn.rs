@@ -11,9 +11,10 @@ use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 
 use super::acp_run::Pipe;
-use super::run::{Run, Stage};
+use super::run::{END_WAIT, Run, Stage};
 use super::{CONNECT_WAIT, Notify, RunnerEvent, State, locked};
 use crate::launch::Exit;
+use crate::panes::{Pane, PaneHost};
 use crate::process_tree::ProcessId;
 use crate::protocol::{FromGuardian, Received, Running, ToGuardian, send};
 
@@ -73,6 +74,7 @@ impl Turns {
                         run.connection = None;
                     }
                     state.runs.clear();
+                    state.spare = None;
                     self.news.notify_all();
                     return;
                 }
@@ -165,7 +167,7 @@ impl Turns {
                         stranger.due = Instant::now();
                         let Ok(connection) = stranger.connection.try_clone() else { return };
                         let received = std::mem::take(&mut stranger.received);
-                        met(&mut state.runs, events, (key, guardian, running), connection, received);
+                        met(state, events, (key, guardian, running), connection, received);
                     }
                     Ok(None) if is_there => {}
                     Ok(_) | Err(_) => stranger.due = Instant::now(),
@@ -191,7 +193,7 @@ impl Turns {
 
 /// A guardian has said who it is. One that nobody waits for is told to end.
 fn met(
-    runs: &mut BTreeMap<String, Run>,
+    state: &mut State,
     events: &mut Vec<RunnerEvent>,
     (key, guardian, running): (String, ProcessId, Option<Running>),
     connection: UnixStream,
@@ -201,7 +203,10 @@ fn met(
     let is_who_it_says = peer.is_some_and(|peer| {
         peer.pid.as_raw_pid().unsigned_abs() == guardian.pid && ProcessId::of(guardian.pid) == Some(guardian)
     });
-    let run = runs.get_mut(&key).filter(|_| is_who_it_says);
+    if let Some(spare) = state.spare.as_mut().filter(|spare| is_who_it_says && spare.key == key) {
+        return spare.met(guardian.pid, connection, received);
+    }
+    let run = state.runs.get_mut(&key).filter(|_| is_who_it_says);
     match (run, running) {
         (Some(run), None) => {
             let launch = match run.acp {
@@ -209,7 +214,7 @@ fn met(
                 None => ToGuardian::Launch,
             };
             if let Stage::Awaited { program, guardian: awaited, .. } = &run.stage
-                && *awaited == guardian.pid
+                && awaited.is_none_or(|awaited| awaited == guardian.pid)
                 && send(&connection, &launch(program.clone()), &[]).is_ok()
             {
                 (run.stage, run.connection, run.received) = (Stage::Told, Some(connection), received);
@@ -217,9 +222,15 @@ fn met(
             }
         }
         (Some(run), Some(running)) => {
-            if let Stage::Away { program, .. } = run.stage
-                && program == running.program
+            if let Stage::Away { program, place, .. } = &mut run.stage
+                && *program == running.program
             {
+                let (program, place) = (*program, place.take());
+                run.pane = place.zip(running.pane.clone()).map(|(place, id)| {
+                    let host =
+                        state.hosts.entry(place.clone()).or_insert_with(|| PaneHost::new(place.clone()));
+                    (place, host.adopt(Pane { id, pid: Some(guardian.pid) }))
+                });
                 run.terminal = terminal_of(&mut received);
                 (run.stage, run.connection, run.received) =
                     (Stage::Running(running), Some(connection), received);
@@ -245,7 +256,11 @@ fn heard(key: &str, run: &mut Run, events: &mut Vec<RunnerEvent>) -> bool {
                 }
                 let program = running.program;
                 run.stage = Stage::Running(running);
-                events.push(RunnerEvent::Started { key: key.to_owned(), program, pane: run.pane.clone() });
+                events.push(RunnerEvent::Started {
+                    key: key.to_owned(),
+                    program,
+                    pane: run.pane.as_ref().map(|(_, pane)| pane.clone()),
+                });
             }
             Ok(Some(FromGuardian::NotStarted { why })) => {
                 events.push(RunnerEvent::NotStarted { key: key.to_owned(), why });
@@ -293,6 +308,7 @@ fn look(key: &str, run: &mut Run, now: Instant, events: &mut Vec<RunnerEvent>) {
     tell(key, run, events);
     if let Some(grace) = grace {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        run.stuck_at.get_or_insert(now + grace + END_WAIT);
         // Whoever can't be told is gone, which is noticed.
         let _ = run.tell(&ToGuardian::End { grace_ms });
     }
@@ -334,6 +350,11 @@ fn terminal_of(received: &mut Received) -> Option<OwnedFd> {
 fn overdue(runs: &mut BTreeMap<String, Run>, events: &mut Vec<RunnerEvent>) {
     let now = Instant::now();
     runs.retain(|key, run| {
+        if run.stuck_at.is_some_and(|at| at <= now) {
+            let exit = run.end_stuck();
+            events.push(RunnerEvent::Ended { key: key.clone(), exit });
+            return false;
+        }
         let is_over = run.due().is_some_and(|due| due <= now);
         if is_over {
             events.push(match &run.stage {

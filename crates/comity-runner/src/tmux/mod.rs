@@ -6,13 +6,14 @@
 mod column;
 
 use std::ffi::OsString;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use column::Column;
 
+use crate::panes::{Pane, PaneCommand, PaneError};
+
+const TMUX: &str = "tmux";
 /// What tmux says of a new pane.
 const PANE: &str = "#{pane_id} #{pane_pid}";
 /// The part of the width that goes to the workers beside a leader.
@@ -24,51 +25,13 @@ const COLUMNS: &str = "220";
 const ROWS: &str = "60";
 
 /// Where the panes are made.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TmuxPlace {
     /// Beside this pane of the user's server.
     Beside { server: PathBuf, pane: String },
     /// In a session on a server of our own, named by its socket.
     Own { socket: String, session: String },
 }
-
-/// A program for a pane.
-#[derive(Clone, Debug)]
-pub struct PaneCommand {
-    pub command: Vec<OsString>,
-    pub directory: PathBuf,
-}
-
-/// A pane that was made, and by which it is known again.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Pane {
-    pub id: String,
-    /// The process that tmux started in it.
-    pub pid: u32,
-}
-
-/// Why there are no panes.
-#[derive(Debug)]
-pub enum TmuxError {
-    /// There is no tmux, or it could not be started.
-    NotStarted(io::Error),
-    /// It refused a command.
-    Refused(String),
-    /// So many panes do not fit into the window.
-    NoRoom { panes: usize },
-}
-
-impl fmt::Display for TmuxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotStarted(error) => write!(f, "can't start tmux: {error}"),
-            Self::Refused(says) => write!(f, "tmux: {says}"),
-            Self::NoRoom { panes } => write!(f, "the tmux window has no room for {panes} more panes"),
-        }
-    }
-}
-
-impl std::error::Error for TmuxError {}
 
 /// One place in tmux with the panes that were made there.
 #[derive(Debug)]
@@ -86,7 +49,7 @@ impl Tmux {
     }
 
     /// Makes panes and starts a program in each.
-    pub fn open(&mut self, commands: &[PaneCommand]) -> Result<Vec<Pane>, TmuxError> {
+    pub fn open(&mut self, commands: &[PaneCommand]) -> Result<Vec<Pane>, PaneError> {
         let made = match self.place.clone() {
             TmuxPlace::Beside { pane, .. } => self.open_beside(&pane, commands)?,
             TmuxPlace::Own { session, .. } => self.open_own(&session, commands)?,
@@ -95,18 +58,32 @@ impl Tmux {
         Ok(made)
     }
 
+    pub(crate) fn adopt(&mut self, pane: Pane) -> Pane {
+        self.panes.push(pane.clone());
+        pane
+    }
+
     /// Presses keys in a pane, by tmux's names for them.
-    pub fn press(&self, pane: &Pane, keys: &[&str]) -> Result<(), TmuxError> {
+    pub fn press(&self, pane: &Pane, keys: &[&str]) -> Result<(), PaneError> {
         self.run(vec![[vec!["send-keys", "-t", &pane.id], keys.to_vec()].concat()]).map(drop)
     }
 
+    /// Types a text into a pane. Whoever knows pastes gets it as one, so that what follows is a key press of its own.
+    pub fn paste(&self, pane: &Pane, text: &str) -> Result<(), PaneError> {
+        let buffer = format!("comity-{}", pane.id.trim_start_matches('%'));
+        let set = ["set-buffer", "-b", &buffer, "--", text].map(str::to_owned).to_vec();
+        let paste =
+            ["paste-buffer", "-p", "-r", "-d", "-b", &buffer, "-t", &pane.id].map(str::to_owned).to_vec();
+        self.run(vec![set, paste]).map(drop)
+    }
+
     /// What stands in a pane, without colours.
-    pub fn read(&self, pane: &Pane) -> Result<String, TmuxError> {
+    pub fn read(&self, pane: &Pane) -> Result<String, PaneError> {
         self.run(vec![vec!["capture-pane", "-p", "-J", "-S", "-", "-t", &pane.id]])
     }
 
     /// Closes a pane if it is still the one that was made.
-    pub fn close(&self, pane: &Pane) -> Result<(), TmuxError> {
+    pub fn close(&self, pane: &Pane) -> Result<(), PaneError> {
         if self.live()?.contains(pane) {
             self.run(vec![vec!["kill-pane", "-t", &pane.id]])?;
         }
@@ -124,7 +101,7 @@ impl Tmux {
         [vec![program], target, select.map(str::to_owned).to_vec()].concat()
     }
 
-    fn open_beside(&self, leader: &str, commands: &[PaneCommand]) -> Result<Vec<Pane>, TmuxError> {
+    fn open_beside(&self, leader: &str, commands: &[PaneCommand]) -> Result<Vec<Pane>, PaneError> {
         let Some((first, rest)) = commands.split_first() else { return Ok(Vec::new()) };
         let live = self.live()?;
         let mut ours: Vec<Pane> = self.panes.iter().filter(|pane| live.contains(pane)).cloned().collect();
@@ -138,16 +115,16 @@ impl Tmux {
     }
 
     /// Puts new panes below ours, all of the same height.
-    fn stack(&self, ours: &[Pane], commands: &[PaneCommand]) -> Result<Vec<Pane>, TmuxError> {
+    fn stack(&self, ours: &[Pane], commands: &[PaneCommand]) -> Result<Vec<Pane>, PaneError> {
         let (Some(last), false) = (ours.last(), commands.is_empty()) else { return Ok(Vec::new()) };
         let listed = self.run(vec![vec!["list-panes", "-t", &last.id, "-F", "#{pane_id} #{pane_height}"]])?;
         let height = |pane: &Pane| {
             let height = listed.lines().find_map(|line| line.strip_prefix(&pane.id)?.trim().parse().ok());
-            height.ok_or_else(|| TmuxError::Refused(format!("pane {} is gone", pane.id)))
+            height.ok_or_else(|| refused(format!("pane {} is gone", pane.id)))
         };
         let heights = ours.iter().map(height).collect::<Result<Vec<usize>, _>>()?;
         let column = Column::plan(&heights, commands.len());
-        let column = column.ok_or(TmuxError::NoRoom { panes: commands.len() })?;
+        let column = column.ok_or(PaneError::NoRoom { panes: commands.len() })?;
 
         // The last of ours keeps what is over; the new ones are cut from it.
         let resized = ours.iter().zip(&column.existing).take(ours.len() - 1).map(|(pane, height)| {
@@ -163,7 +140,7 @@ impl Tmux {
         Ok(made)
     }
 
-    fn open_own(&self, session: &str, commands: &[PaneCommand]) -> Result<Vec<Pane>, TmuxError> {
+    fn open_own(&self, session: &str, commands: &[PaneCommand]) -> Result<Vec<Pane>, PaneError> {
         let live = self.live().unwrap_or_default();
         let before = self.panes.iter().filter(|pane| live.contains(pane)).count();
         let mut has_session = before > 0;
@@ -190,12 +167,12 @@ impl Tmux {
     }
 
     /// All panes of the server.
-    fn live(&self) -> Result<Vec<Pane>, TmuxError> {
+    fn live(&self) -> Result<Vec<Pane>, PaneError> {
         Ok(panes_in(&self.run(vec![vec!["list-panes", "-a", "-F", PANE]])?))
     }
 
     /// Runs a sequence of commands by one client.
-    fn run<S: AsRef<std::ffi::OsStr>>(&self, sequence: Vec<Vec<S>>) -> Result<String, TmuxError> {
+    fn run<S: AsRef<std::ffi::OsStr>>(&self, sequence: Vec<Vec<S>>) -> Result<String, PaneError> {
         let mut client = Command::new(&self.program);
         match &self.place {
             TmuxPlace::Beside { server, .. } => client.arg("-S").arg(server),
@@ -209,13 +186,17 @@ impl Tmux {
             client.args(command.iter().map(|word| escaped(word.as_ref())));
         }
         client.env_remove("TMUX").env_remove("TMUX_PANE").stdin(Stdio::null());
-        let output = client.output().map_err(TmuxError::NotStarted)?;
+        let output = client.output().map_err(|error| PaneError::NotStarted { program: TMUX, error })?;
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
-            Err(TmuxError::Refused(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+            Err(refused(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
         }
     }
+}
+
+fn refused(says: String) -> PaneError {
+    PaneError::Refused { program: TMUX, says }
 }
 
 /// A word that ends in a semicolon would end the command.
@@ -244,7 +225,7 @@ fn words(command: &[OsString]) -> Vec<&OsString> {
 fn panes_in(output: &str) -> Vec<Pane> {
     let pane = |line: &str| {
         let (id, pid) = line.trim().split_once(' ')?;
-        Some(Pane { id: id.to_owned(), pid: pid.parse().ok()? })
+        Some(Pane { id: id.to_owned(), pid: Some(pid.parse().ok()?) })
     };
     output.lines().filter_map(pane).collect()
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use comity_runner::{
-    AcpStart, Launch, LaunchPlace, ProcessId, Program, Runner, RunnerEvent, RunnerOptions, Size, Tmux,
+    AcpStart, Launch, LaunchPlace, ProcessId, Program, Runner, RunnerEvent, RunnerOptions, Size, Survivor,
     TmuxPlace,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,12 +25,8 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self::with(None)
-    }
-
-    pub(crate) fn with(tmux: Option<Tmux>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let (runner, events) = runner(dir.path(), tmux, Vec::new());
+        let (runner, events) = runner(dir.path(), Vec::new());
         Self { runner: Some(runner), events, dir }
     }
 
@@ -74,16 +70,20 @@ impl Place {
     }
 }
 
-pub(crate) fn runner(
+pub(crate) fn runner(dir: &Path, survivors: Vec<Survivor>) -> (Runner, Receiver<RunnerEvent>) {
+    runner_with(dir, survivors, &[])
+}
+
+/// A runner whose guardians get more arguments.
+pub(crate) fn runner_with(
     dir: &Path,
-    tmux: Option<Tmux>,
-    survivors: Vec<(String, ProcessId)>,
+    survivors: Vec<Survivor>,
+    flags: &[&str],
 ) -> (Runner, Receiver<RunnerEvent>) {
     let (sender, events) = channel();
     let options = RunnerOptions {
         directory: dir.join("runner"),
-        guardian: vec![env!("CARGO_BIN_EXE_comity-guardian").into()],
-        tmux,
+        guardian: [env!("CARGO_BIN_EXE_comity-guardian")].iter().chain(flags).map(Into::into).collect(),
         survivors,
     };
     let runner = Runner::start(options, Box::new(move |event| drop(sender.send(event)))).unwrap();

@@ -1,7 +1,9 @@
 //! Programs that are wanted, start, crash and end, as the server would tell of them, and as it should not.
 
 use comity_core::agents::Process;
-use comity_core::runs::{Reached, RunAsk, RunBackend, RunExit, RunId, RunProgram, RunSpec, Staffing};
+use comity_core::runs::{
+    Reached, RunAsk, RunBackend, RunBeside, RunExit, RunId, RunProgram, RunSpec, Staffing,
+};
 use comity_core::tasks::TaskRef;
 use comity_core::{AgentId, Ask, Millis, Principal};
 
@@ -32,7 +34,8 @@ impl Scene<'_> {
             }
             70..78 => (RunAsk::Resume { run }, false),
             78..80 => (RunAsk::Note { run }, false),
-            80..85 => (RunAsk::Interrupt { run }, true),
+            80..82 => (RunAsk::Interrupt { run }, true),
+            82..85 => (RunAsk::FallBack { run, agent: self.agent_of(run), why: "no room".into() }, true),
             85..87 => {
                 let session = format!("s{}", self.rng.below(3)).into();
                 (RunAsk::KnowSession { agent: self.agent_of(run), session }, true)
@@ -63,15 +66,20 @@ impl Scene<'_> {
         let task = self.rng.happens(30).then(|| TaskRef { project, task: self.some_task() });
         let spec = RunSpec {
             name: format!("r{}", self.rng.between(1, NAMES)).into(),
-            program: RunProgram::Command(vec!["make".into()]),
+            program: match self.rng.below(3) {
+                0 => RunProgram::Client("claude".into()),
+                1 => RunProgram::Command(vec!["make".into()]),
+                _ => RunProgram::Command(vec!["make".into(), "all".into()]),
+            },
             role: self.rng.happens(20).then(|| "lead".into()),
             team: self.rng.happens(20).then(|| "red".into()),
             model: None,
             cwd: "/repo".into(),
             project: None,
-            task,
+            task: task.clone(),
             prompt: None,
             backend: if self.rng.happens(50) { RunBackend::Tmux } else { RunBackend::Process },
+            beside: task.is_none().then(|| RunBeside::Tmux { server: "/s".into(), pane: "%1".into() }),
             plan: self.rng.happens(20),
             survives: self.rng.happens(20),
             text_commands: false,

@@ -4,7 +4,7 @@ use comity_core::limits::{INSPECTION_MAX, LOCK_TTL, RESCUE_TTL};
 use comity_core::locks::{Hold, LockEvent, LockMode, ReleaseCause, Wanted};
 use comity_core::{Event, Fence, Principal, Record, Ticket, Timestamp};
 
-use super::{ACT_GRAIN, Found, ModelLock, Oracle, Want};
+use super::{ACT_GRAIN, Found, ModelLock, Oracle, WantedFiles};
 use crate::sim_paths::SimPaths;
 
 impl Oracle {
@@ -141,7 +141,7 @@ impl Oracle {
         wanted: &Wanted,
         ticket: Option<Ticket>,
     ) -> Found {
-        let want = Want::of(paths, wanted);
+        let want = WantedFiles::of(paths, wanted);
         match ticket {
             None if record.by != holder => return Err(format!("{} locked for {holder}", record.by)),
             Some(ticket) if self.waits.get(&ticket).is_none_or(|wait| wait.who != holder) => {
@@ -157,7 +157,7 @@ impl Oracle {
         self.insert(fence, holder, want, record.now)
     }
 
-    fn insert(&mut self, fence: Fence, holder: Principal, want: Want, now: Timestamp) -> Found {
+    fn insert(&mut self, fence: Fence, holder: Principal, want: WantedFiles, now: Timestamp) -> Found {
         if fence <= self.fence {
             return Err(format!("{fence:?} is not larger than {:?}", self.fence));
         }

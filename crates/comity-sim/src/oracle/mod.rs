@@ -114,7 +114,7 @@ pub(crate) struct Being {
 #[derive(Debug)]
 pub(crate) struct ModelLock {
     pub(crate) holder: Principal,
-    pub(crate) want: Want,
+    pub(crate) want: WantedFiles,
     pub(crate) hold: Hold,
     counted_from: Timestamp,
     lapsed: Timestamp,
@@ -126,7 +126,7 @@ pub(crate) struct ModelLock {
 
 /// What somebody locks or wants to lock.
 #[derive(Clone, Debug)]
-pub(crate) struct Want {
+pub(crate) struct WantedFiles {
     pub(crate) files: SimFiles,
     pub(crate) mode: LockMode,
     pub(crate) wanted: Wanted,
@@ -136,7 +136,7 @@ pub(crate) struct Want {
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) who: Principal,
-    pub(crate) wants: Vec<Want>,
+    pub(crate) wants: Vec<WantedFiles>,
     deadline: Timestamp,
     key: Option<Key>,
 }
@@ -261,14 +261,14 @@ impl Oracle {
     }
 }
 
-impl Want {
-    fn of(paths: &SimPaths, wanted: &Wanted) -> Want {
+impl WantedFiles {
+    fn of(paths: &SimPaths, wanted: &Wanted) -> WantedFiles {
         let files = paths.files(wanted.project, &wanted.pattern);
-        Want { files, mode: wanted.mode, wanted: wanted.clone() }
+        WantedFiles { files, mode: wanted.mode, wanted: wanted.clone() }
     }
 
     /// Whether two of these cannot be held by two at a time.
-    pub(crate) fn collides(&self, other: &Want) -> bool {
+    pub(crate) fn collides(&self, other: &WantedFiles) -> bool {
         self.files & other.files != 0
             && (self.mode == LockMode::Exclusive || other.mode == LockMode::Exclusive)
     }

@@ -9,7 +9,7 @@ use comity_core::permissions::{
 use comity_core::roles::Mode;
 use comity_core::{AgentId, ContentHash, Principal, Record, Timestamp, World};
 
-use super::post::{Concerned, Urgency};
+use super::post::{PermissionParty, Urgency};
 use super::{Found, Oracle};
 
 /// The requests as the model sees them.
@@ -66,7 +66,7 @@ impl Oracle {
             }
             PermissionEvent::Escalated { request, to } => {
                 let before = std::mem::replace(&mut self.permissions.waiting(*request)?.to, *to);
-                self.is_void_for(before, *request, Concerned::Answerer);
+                self.is_void_for(before, *request, PermissionParty::Answerer);
                 self.asks_leader(*to, *request);
                 Ok(())
             }
@@ -79,7 +79,7 @@ impl Oracle {
                     return Err(format!("request {request} was allowed late, or by nobody"));
                 }
                 self.answers_well(*who, asker)?;
-                self.is_void_for(to, *request, Concerned::Answerer);
+                self.is_void_for(to, *request, PermissionParty::Answerer);
                 self.tell_of(asker, hearing, *request);
                 Ok(())
             }
@@ -88,7 +88,7 @@ impl Oracle {
                 let (asker, hearing, to) = (open.asker, open.hearing, open.to);
                 self.permissions.open.remove(request);
                 self.answers_well(*who, asker)?;
-                self.is_void_for(to, *request, Concerned::Answerer);
+                self.is_void_for(to, *request, PermissionParty::Answerer);
                 self.tell_of(asker, hearing, *request);
                 Ok(())
             }
@@ -97,13 +97,13 @@ impl Oracle {
                 let (early, asker, hearing) = (now < open.deadline, open.asker, open.hearing);
                 let to = open.to;
                 self.permissions.open.remove(request);
-                self.is_void_for(to, *request, Concerned::Answerer);
+                self.is_void_for(to, *request, PermissionParty::Answerer);
                 self.tell_of(asker, hearing, *request);
                 if early { Err(format!("request {request} expired too early")) } else { Ok(()) }
             }
             PermissionEvent::Lapsed { request } => match self.permissions.open.remove(request) {
                 Some(ModelRequest { asker, allowed: Some(until), .. }) if now >= until => {
-                    self.is_void_for(Principal::Agent(asker), *request, Concerned::Asker);
+                    self.is_void_for(Principal::Agent(asker), *request, PermissionParty::Asker);
                     Ok(())
                 }
                 other => Err(format!("request {request} lapsed too early: {other:?}")),
@@ -113,16 +113,16 @@ impl Oracle {
                     return Err(format!("request {request} was withdrawn, but is not open"));
                 };
                 if gone.allowed.is_none() {
-                    self.is_void_for(gone.to, *request, Concerned::Answerer);
+                    self.is_void_for(gone.to, *request, PermissionParty::Answerer);
                 }
-                self.is_void_for(Principal::Agent(gone.asker), *request, Concerned::Asker);
+                self.is_void_for(Principal::Agent(gone.asker), *request, PermissionParty::Asker);
                 Ok(())
             }
             PermissionEvent::Used { request, hash } => match self.permissions.open.remove(request) {
                 Some(ModelRequest { asker, hash: asked, allowed: Some(until), .. })
                     if Principal::Agent(asker) == by && asked == *hash && now < until =>
                 {
-                    self.is_void_for(by, *request, Concerned::Asker);
+                    self.is_void_for(by, *request, PermissionParty::Asker);
                     Ok(())
                 }
                 other => Err(format!("request {request} was used without an allow: {other:?}")),
@@ -170,7 +170,7 @@ impl Oracle {
             }
             PermissionEvent::PlanEscalated { plan, to } => {
                 let before = std::mem::replace(&mut self.permissions.plan(*plan)?.to, *to);
-                self.is_void_for(before, *plan, Concerned::Answerer);
+                self.is_void_for(before, *plan, PermissionParty::Answerer);
                 self.asks_leader(*to, *plan);
                 Ok(())
             }
@@ -221,7 +221,7 @@ impl Oracle {
     /// Whoever is asked gets a message, if it is an agent.
     fn asks_leader(&mut self, to: Principal, request: RequestId) {
         if to != Principal::Human {
-            self.hears_of(to, Urgency::Other, request, Concerned::Answerer);
+            self.hears_of(to, Urgency::Other, request, PermissionParty::Answerer);
         }
     }
 
@@ -229,7 +229,7 @@ impl Oracle {
     fn closes_plan(&mut self, id: RequestId) -> Result<AgentId, String> {
         let open = self.permissions.plans.remove(&id);
         let plan = open.ok_or_else(|| format!("plan {id} is over, but did not wait"))?;
-        self.is_void_for(plan.to, id, Concerned::Answerer);
+        self.is_void_for(plan.to, id, PermissionParty::Answerer);
         Ok(plan.asker)
     }
 
@@ -242,7 +242,7 @@ impl Oracle {
 
     fn tell_of(&mut self, asker: AgentId, hearing: AnswerDelivery, request: RequestId) {
         if hearing == AnswerDelivery::Told {
-            self.hears_of(Principal::Agent(asker), Urgency::Answer, request, Concerned::Asker);
+            self.hears_of(Principal::Agent(asker), Urgency::Answer, request, PermissionParty::Asker);
         }
     }
 

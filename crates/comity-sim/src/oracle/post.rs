@@ -20,7 +20,7 @@ pub(crate) struct Post {
     pub(crate) last_receipt: Receipt,
     pub(super) last_control: ControlId,
     /// The control messages that are about a request, for whoever is to answer it or for its asker.
-    about: BTreeMap<ControlId, (RequestId, Concerned)>,
+    about: BTreeMap<ControlId, (RequestId, PermissionParty)>,
     /// Whose piles this step had records about.
     pub(super) touched: Vec<Principal>,
     /// Counts steps, so that the other piles are looked at in turn.
@@ -64,7 +64,7 @@ pub(crate) struct ModelOffer {
 
 /// Whom a message about a request is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Concerned {
+pub(super) enum PermissionParty {
     Answerer,
     Asker,
 }
@@ -185,7 +185,13 @@ impl Oracle {
     }
 
     /// The same about a request.
-    pub(super) fn hears_of(&mut self, to: Principal, urgency: Urgency, request: RequestId, whom: Concerned) {
+    pub(super) fn hears_of(
+        &mut self,
+        to: Principal,
+        urgency: Urgency,
+        request: RequestId,
+        whom: PermissionParty,
+    ) {
         let before = self.post.last_control;
         self.hears(to, urgency);
         if self.post.last_control != before {
@@ -194,7 +200,7 @@ impl Oracle {
     }
 
     /// What waits to be said of a request is not so any more; what is being offered stays.
-    pub(super) fn is_void_for(&mut self, to: Principal, request: RequestId, whom: Concerned) {
+    pub(super) fn is_void_for(&mut self, to: Principal, request: RequestId, whom: PermissionParty) {
         let Some(pile) = self.post.piles.get_mut(&to) else { return };
         let offered: Vec<ControlId> =
             pile.offers.values().flat_map(|offer| offer.controls.iter().copied()).collect();

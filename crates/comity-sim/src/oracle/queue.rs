@@ -3,7 +3,7 @@
 use comity_core::locks::{Hold, LockEvent, WaitEnding};
 use comity_core::{Event, Fence, Principal, Record, Ticket};
 
-use super::{Found, Oracle, Queued, Want};
+use super::{Found, Oracle, Queued, WantedFiles};
 use crate::sim_paths::SimPaths;
 
 /// One act by which somebody gets locks.
@@ -30,7 +30,7 @@ impl Oracle {
                     return Err(format!("{ticket:?} after {:?}, for {who} by {}", self.ticket, record.by));
                 }
                 self.ticket = *ticket;
-                let wants = wants.iter().map(|wanted| Want::of(paths, wanted)).collect();
+                let wants = wants.iter().map(|wanted| WantedFiles::of(paths, wanted)).collect();
                 let (deadline, key) = (record.now.plus(*wait), record.key.clone());
                 self.waits.insert(*ticket, Queued { who: *who, wants, deadline, key });
                 Ok(())
@@ -73,7 +73,7 @@ impl Oracle {
 
     /// Everything that was waited for is held, with the fences that were told.
     fn was_granted(&self, wait: &Queued, fences: &[Fence]) -> Found {
-        let matches = |(want, fence): (&Want, &Fence)| {
+        let matches = |(want, fence): (&WantedFiles, &Fence)| {
             self.locks.get(fence).is_some_and(|lock| {
                 lock.holder == wait.who
                     && lock.want.wanted.project == want.wanted.project
@@ -92,7 +92,7 @@ impl Oracle {
         &mut self,
         holder: Principal,
         ticket: Option<Ticket>,
-        want: &Want,
+        want: &WantedFiles,
     ) -> Found {
         let earlier = |(place, wait): &(&Ticket, &Queued)| {
             wait.who != holder

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use comity_core::limits::{RUN_RESTART_AFTER, RUN_RESTARTS_MAX, RUN_STAFF_PER_MINUTE};
-use comity_core::runs::{AgentRun, RunEnd, RunEvent, RunId, RunSpec, RunState};
+use comity_core::runs::{AgentRun, RunEnd, RunEvent, RunId, RunProgram, RunSpec, RunState};
 use comity_core::{AgentId, Millis, Principal, Record, Timestamp, World};
 
 use super::{Found, Oracle};
@@ -13,11 +13,13 @@ use super::{Found, Oracle};
 pub(crate) struct ModelRun {
     pub(crate) name: Box<str>,
     pub(crate) by: Principal,
+    program: RunProgram,
     pub(crate) phase: RunPhase,
     crashes: u32,
     task: Option<Box<str>>,
     leader: Option<RunId>,
     staffed: bool,
+    falls: u32,
     wanted_at: Timestamp,
     /// The agents of its starts.
     agents: Vec<AgentId>,
@@ -70,7 +72,13 @@ impl Oracle {
                     Principal::System => spec.staffed,
                     Principal::Nobody => false,
                 };
-                if !may_want {
+                let is_known = |command: &RunProgram| {
+                    self.runs.values().any(|run| run.by == Principal::Human && run.program == *command)
+                };
+                let is_free = matches!(record.by, Principal::Agent(_))
+                    && matches!(spec.program, RunProgram::Command(_))
+                    && !is_known(&spec.program);
+                if !may_want || is_free {
                     return Err(format!("{} may not have a program started", record.by));
                 }
                 if spec.staffed {
@@ -79,8 +87,20 @@ impl Oracle {
                 let (name, by) = (spec.name.clone(), record.by);
                 let (phase, task) = (RunPhase::Due(now), spec.task.as_ref().map(|on| on.task.clone()));
                 let (leader, staffed, agents) = (spec.leader, spec.staffed, Vec::new());
-                let model =
-                    ModelRun { name, by, phase, crashes: 0, task, leader, staffed, wanted_at: now, agents };
+                let program = spec.program.clone();
+                let model = ModelRun {
+                    name,
+                    by,
+                    program,
+                    phase,
+                    crashes: 0,
+                    task,
+                    leader,
+                    staffed,
+                    falls: 0,
+                    wanted_at: now,
+                    agents,
+                };
                 self.runs.insert(*run, model);
                 Ok(())
             }
@@ -166,6 +186,15 @@ impl Oracle {
                 }
                 self.model(*run)?.phase = RunPhase::Over;
                 Ok(())
+            }
+            RunEvent::FellBack { run, .. } => {
+                let model = self.model(*run)?;
+                model.falls += 1;
+                // From the user's window to a session of our own, and from there to no pane at all.
+                match model.phase.agent().is_some() && model.falls <= 2 {
+                    true => Ok(()),
+                    false => Err(format!("{run} runs in another way for the {}th time", model.falls)),
+                }
             }
             RunEvent::SessionKnown { run, session } => {
                 let has_agent = self.model(*run)?.phase.agent().is_some();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Evidence, Findings, GitCommit, entries, texts};
+use super::{Evidence, Findings, RepoCommit, entries, texts};
 use crate::told::Told;
 
 pub(super) fn judge(evidence: &Evidence, findings: &mut Findings) {
@@ -10,7 +10,7 @@ pub(super) fn judge(evidence: &Evidence, findings: &mut Findings) {
     let there: BTreeSet<&str> = evidence.commits.iter().map(|commit| commit.id.as_str()).collect();
     let mut recorded = texts(log, "branch_merged", "commit");
     recorded.extend(entries(log, "file_commit").filter_map(|details| details["commit"]["id"].as_str()));
-    for GitCommit { id, subject, .. } in evidence.commits.iter().filter(|commit| commit.is_on_branch) {
+    for RepoCommit { id, subject, .. } in evidence.commits.iter().filter(|commit| commit.is_on_branch) {
         if !recorded.contains(id.as_str()) {
             findings.unrecorded.push(format!("{id} {subject}"));
         }
@@ -29,7 +29,7 @@ pub(super) fn judge(evidence: &Evidence, findings: &mut Findings) {
             }
             Told::NothingToCommit { subject } => {
                 match evidence.commits.iter().find(|commit| commit.subject == *subject) {
-                    Some(GitCommit { id, .. }) => findings.denied.push(format!("{id} {subject}")),
+                    Some(RepoCommit { id, .. }) => findings.denied.push(format!("{id} {subject}")),
                     None => findings.lost.push(format!("{told:?}, though its file was changed")),
                 }
                 true

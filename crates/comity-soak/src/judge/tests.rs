@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Evidence, Findings, GitCommit, judge};
+use super::{Evidence, Findings, RepoCommit, judge};
 use crate::told::{HeldSpan, Told};
 
 fn entry(action: &str, details: Value) -> Value {
@@ -55,12 +55,17 @@ fn arrived(text: &str, is_again: bool) -> Told {
     Told::Arrived { from: "ann".into(), to: "bob".into(), text: text.into(), is_again }
 }
 
-fn commit(id: &str) -> GitCommit {
-    GitCommit { id: id.into(), parents: vec!["c0".into()], subject: format!("soak {id}"), is_on_branch: true }
+fn commit(id: &str) -> RepoCommit {
+    RepoCommit {
+        id: id.into(),
+        parents: vec!["c0".into()],
+        subject: format!("soak {id}"),
+        is_on_branch: true,
+    }
 }
 
 /// Lost, twice, unrecorded, denied.
-fn count(told: &[Told], mut log: Vec<Value>, commits: &[GitCommit]) -> [usize; 4] {
+fn count(told: &[Told], mut log: Vec<Value>, commits: &[RepoCommit]) -> [usize; 4] {
     log.iter_mut().enumerate().for_each(|(at, entry)| entry["seq"] = (at + 1).into());
     let contents = vec![Some("text".into())];
     let Findings { lost, twice, unrecorded, denied } = judge(&Evidence {
@@ -173,7 +178,7 @@ fn commits() {
     assert_eq!(count(&[nothing], vec![], &[]), [1, 0, 0, 0], "its work is gone");
     assert_eq!(count(&[Told::Merged { commit: "c2".into() }], vec![], &[]), [1, 0, 0, 0], "a merge");
     let finished = |theirs: &str| Told::MergeFinished { commit: "c1".into(), theirs: theirs.into() };
-    let both = GitCommit { parents: vec!["c0".into(), "b1".into()], ..commit("c1") };
+    let both = RepoCommit { parents: vec!["c0".into(), "b1".into()], ..commit("c1") };
     assert_eq!(count(&[finished("b1")], recorded(), std::slice::from_ref(&both)), [0; 4]);
     assert_eq!(count(&[finished("b2")], recorded(), &[both]), [1, 0, 0, 0], "another merge");
     assert_eq!(count(&[finished("b1")], recorded(), &[commit("c1")]), [1, 0, 0, 0], "no merge");
@@ -220,7 +225,7 @@ fn work_of_the_dead() {
         log.iter_mut().enumerate().for_each(|(at, entry)| entry["seq"] = (at + 1).into());
         let rescues = kept.iter().map(|(name, commit)| ((*name).to_owned(), (*commit).to_owned())).collect();
         let contents = vec![Some("text".into())];
-        let commits = vec![GitCommit { is_on_branch: false, ..commit("c1") }];
+        let commits = vec![RepoCommit { is_on_branch: false, ..commit("c1") }];
         let Findings { lost, twice, .. } =
             judge(&Evidence { told: told.to_vec(), log, commits, contents, rescues });
         assert_eq!([lost.len(), twice.len()], expected, "{what}: {lost:?} {twice:?}");

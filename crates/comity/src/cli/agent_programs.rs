@@ -14,7 +14,7 @@ pub(super) fn here(user: &User) -> Vec<Dialect> {
     Dialect::ALL.into_iter().filter(|dialect| found::is_here(*dialect, user)).collect()
 }
 
-/// Whether all that `comity init` wrote is there still, as it wrote it.
+/// Whether everything that `comity init` wrote is still there, unchanged.
 pub(super) fn look_at_files(home: &Home) -> Finding {
     const WHAT: &str = "written by init";
     match crate::init::damage(home) {
@@ -30,7 +30,7 @@ pub(super) fn look_at_files(home: &Home) -> Finding {
     }
 }
 
-/// A program that is connected, and what it cannot do.
+/// A connected program, and what it cannot do.
 fn with_limits(dialect: Dialect, user: &User) -> String {
     let mut limits = Vec::new();
     if Configured::shares_server(dialect, user) {
@@ -60,7 +60,7 @@ pub(super) fn look(home: &Home) -> Finding {
         match &configured.hook {
             Ok(_) => {
                 connected.push(with_limits(dialect, &user));
-                // One that was only seen by its settings may be on no PATH, as editors are.
+                // A program found only by its settings may not be on the PATH, like editors.
                 let is_here = found::program(dialect).is_some();
                 inactive.extend(
                     configured

@@ -1,4 +1,4 @@
-//! The arguments of an operation, from the schema of its input: operands where the catalog says so, flags for the rest.
+//! The arguments of an operation, from the schema of its input: operands as the catalog says, flags for the rest.
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -24,7 +24,7 @@ enum FieldShape {
     Document,
 }
 
-/// One field of an input, as the schema tells it.
+/// A field of an input, according to the schema.
 struct Field<'a> {
     name: &'a str,
     schema: &'a Value,
@@ -52,7 +52,7 @@ pub(super) fn add(command: Command, entry: &CatalogEntry) -> Command {
         let long = argument(&field).long(flag(field.name));
         let long = match field.name {
             name if flag(name) != kebab(name) => long.alias(field.name.to_owned()),
-            // A shorter word, where it means nothing else.
+            // A shorter word, if it is free.
             "all_projects" if fields(&schema).all(|other| other.name != "all") => long.alias("all"),
             _ => long,
         };
@@ -63,7 +63,7 @@ pub(super) fn add(command: Command, entry: &CatalogEntry) -> Command {
     })
 }
 
-/// Other words for the command, and commands to learn from.
+/// Other words for the command, and examples.
 fn more_help(entry: &CatalogEntry) -> String {
     let block = |title: &str, commands: &[&str]| match commands {
         [] => String::new(),
@@ -115,23 +115,23 @@ fn argument(field: &Field<'_>) -> Arg {
         FieldShape::Number { is_signed: false } => argument.value_parser(value_parser!(u64)),
         FieldShape::Span => argument.value_parser(span),
         FieldShape::OneOf(values) => argument.value_parser(values.clone()),
-        // One value for each flag: what follows may be an operand.
+        // One value per flag: what follows may be an operand.
         FieldShape::Texts => argument.action(ArgAction::Append),
         FieldShape::Flag | FieldShape::Text | FieldShape::Document => argument,
     }
 }
 
-/// A length of time, as it was typed, if it is one.
+/// A length of time as typed, if it is valid.
 fn span(text: &str) -> Result<String, String> {
     text.parse::<Span>().map(|_| text.to_owned())
 }
 
-/// A length of time in milliseconds, as the operation wants it; a number alone is one already.
+/// A length of time in milliseconds; a bare number already is one.
 fn milliseconds(text: &str) -> Result<u64, String> {
     text.parse::<u64>().or_else(|_| text.parse::<Span>().map(|span| span.0.0))
 }
 
-/// What stands for the value in help: the word that people use for such a thing.
+/// The placeholder for the value in help: people's word for such a thing.
 fn value_name(field: &Field<'_>) -> String {
     let word = match field.name {
         _ if field.shape == FieldShape::Span => "SPAN",
@@ -199,7 +199,7 @@ impl FieldShape {
     }
 }
 
-/// The words that a field takes, if it takes only some.
+/// The words that a field accepts, if it accepts only some.
 fn choices(schema: &Value) -> Option<Vec<PossibleValue>> {
     let word = |value: &Value| value.as_str().map(|word| PossibleValue::new(word.to_owned()));
     if let Some(values) = schema["enum"].as_array() {

@@ -22,7 +22,7 @@ use crate::session::{Session, SessionError};
 const DETACH: u8 = 0x1d;
 /// How long one question for output lasts.
 const WAIT: &str = "20s";
-/// How often it is looked whether the agent has ended or the window has another size.
+/// How often to check whether the agent has ended or the window was resized.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 #[derive(Deserialize)]
@@ -79,7 +79,7 @@ pub(super) fn run(home: Home, input: &Value, form: OutputFormat) -> ExitCode {
     }
 }
 
-/// Your terminal as it was, whatever happens.
+/// Restores your terminal, whatever happens.
 struct RawTerminal(Termios);
 
 impl RawTerminal {
@@ -99,7 +99,7 @@ impl Drop for RawTerminal {
     }
 }
 
-/// Shows what an agent says that has no terminal, and prompts it with what is typed, line by line.
+/// For an agent without a terminal: shows what it says, and sends typed lines as prompts.
 fn converse(home: Home, name: &str, mut typing: Session) -> Result<String, String> {
     let is_over = Arc::new(AtomicBool::new(false));
     let reading = {
@@ -157,7 +157,7 @@ fn show(home: Home, name: &str, mut typing: Session) -> Result<String, String> {
     how
 }
 
-/// Shows what it writes, until nothing more comes.
+/// Shows its output, until nothing more comes.
 fn copy_output(home: Home, name: &str, shown: impl Fn(&str) -> String) {
     let mut session = Session::from_env(home);
     let mut since = 0;
@@ -204,7 +204,7 @@ fn copy_input(name: &str, session: &mut Session, is_over: &AtomicBool) -> Result
         }
         if has_input || is_new {
             match session_said(session.ask(name_of::<TypeIntoRun>(), &input)) {
-                // It is about to end, which is told.
+                // It is about to end, which is reported.
                 Err(_) if is_over.load(Ordering::Acquire) => {}
                 said => said?,
             }

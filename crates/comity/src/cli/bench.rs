@@ -8,7 +8,7 @@ use super::output::{self, OutputFormat};
 
 const PROGRAM: &str = "comity-bench";
 
-/// Becomes the program beside this one, else the one on the search path; comes back only if there is none.
+/// Becomes the program next to this one, otherwise the one on the PATH; returns only if there is none.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(PROGRAM));
     let program = beside.filter(|program| program.is_file()).unwrap_or_else(|| PROGRAM.into());

@@ -14,7 +14,7 @@ pub(super) fn look(home: &Home, policy: ConfinePolicy) -> Finding {
     if policy == ConfinePolicy::Off {
         return good(WHAT, "off by guard.confine: shell commands are judged by hooks alone");
     }
-    // Where it is only wanted if possible, what is missing is no fault.
+    // If it is optional, a missing feature is no fault.
     let missing = |found: String, next: &str| match policy {
         ConfinePolicy::Required => bad(WHAT, found, next),
         ConfinePolicy::Auto | ConfinePolicy::Off => short(WHAT, found, next),
@@ -53,13 +53,13 @@ pub(super) fn look(home: &Home, policy: ConfinePolicy) -> Finding {
     }
 }
 
-/// Whether a program that is not confined can type into the terminal that it was started in, where a person's shell reads it.
+/// Whether an unconfined program can type into the terminal that it was started in, where a person's shell reads it.
 pub(super) fn look_at_terminals() -> Finding {
     let setting = std::fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").ok();
     terminals(setting.as_deref(), cfg!(target_os = "linux"))
 }
 
-/// The same by what the kernel's setting is.
+/// The same for a kernel setting.
 fn terminals(setting: Option<&str>, is_linux: bool) -> Finding {
     const WHAT: &str = "terminals";
     let found = "an agent whose commands are not confined can type into the terminal that it was started in, as if it were you";

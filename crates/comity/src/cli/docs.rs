@@ -1,4 +1,4 @@
-//! Completions for shells, and the reference that is generated from the catalog.
+//! Shell completions, and the reference generated from the catalog.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,8 @@ use comity_app::operation::Audience;
 use super::output::{self, OutputFormat};
 use super::tree;
 
-/// The name of the program in completions and manual pages.
 pub(super) const PROGRAM: &str = "comity";
 
-/// `comity completions SHELL`.
 pub(crate) fn completions_command() -> Command {
     Command::new("completions")
         .about("Print the completions for a shell, or install them")
@@ -35,7 +33,7 @@ pub(crate) fn completions(matches: &ArgMatches, form: OutputFormat) -> ExitCode 
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut tree::command(), PROGRAM, &mut script);
     if !matches.get_flag("install") {
-        // A reader that went away is no fault of ours.
+        // A reader that went away is not our fault.
         let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &script);
         return ExitCode::SUCCESS;
     }
@@ -80,14 +78,13 @@ fn config_dir() -> Result<PathBuf, String> {
     own_dir("XDG_CONFIG_HOME", ".config")
 }
 
-/// A directory of the person's own, as the desktop's conventions have it.
+/// A directory of the person's own, by the desktop's conventions.
 fn own_dir(variable: &str, below_home: &str) -> Result<PathBuf, String> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
     let home = || absolute("HOME").map(|home| home.join(below_home));
     absolute(variable).or_else(home).ok_or_else(|| "HOME is not set".to_owned())
 }
 
-/// `comity docs reference --out DIR`.
 pub(crate) fn command() -> Command {
     let out = Arg::new("out")
         .long("out")

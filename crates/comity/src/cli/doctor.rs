@@ -17,12 +17,12 @@ use crate::serve::state_dir;
 use crate::session::{Session, SessionError};
 use crate::start;
 
-/// How long a server may take to say how it is.
+/// How long a server may take to report its status.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// What is found of one that takes longer.
+/// The finding for one that takes longer.
 const SILENT: &str = "it doesn't answer";
 
-/// One thing that was looked at.
+/// The result of one check.
 pub(super) struct Finding {
     what: &'static str,
     level: Level,
@@ -33,7 +33,7 @@ pub(super) struct Finding {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Good,
-    /// It works, and something is missing that one may want.
+    /// It works, but something optional is missing.
     Short,
     Bad,
 }
@@ -48,13 +48,13 @@ impl Level {
     }
 }
 
-/// Looks at everything and shows what it found; the exit code says whether all is well.
+/// Runs all checks and shows the results; the exit code says whether all is well.
 pub(crate) fn run(home: &Home, form: OutputFormat) -> ExitCode {
     let directory = directory(home);
     let is_usable = directory.level != Level::Bad;
     let (disk, files) = (state_files::disk(home), state_files::look(home));
     let server = if is_usable { server(home) } else { good("server", "not looked at") };
-    // One that hangs is not waited for again and again.
+    // A hanging server is not waited for again and again.
     let is_silent = server.found == SILENT;
     let connect = || start::connect_if_running(home).ok().flatten().filter(|_| !is_silent);
     let findings = [
@@ -132,8 +132,8 @@ fn directory(home: &Home) -> Finding {
     }
 }
 
-/// The server; it is started if none runs, as one that cannot start is what is wrong most often. Only who has never used
-/// the directory gets none by looking.
+/// The server; it is started if none runs, since one that cannot start is the most common problem. A directory that
+/// was never used gets none.
 fn server(home: &Home) -> Finding {
     if matches!(start::connect_if_running(home), Ok(None)) {
         if crate::serve::read_config(home).is_err() {
@@ -228,12 +228,12 @@ fn commits(home: &Home, client: Option<Client>) -> Finding {
     }
 }
 
-/// What an error says, without what only programs need.
+/// An error's text, without what only programs need.
 fn words(error: &str) -> String {
     serde_json::from_str(error).map_or_else(|_| error.to_owned(), |fault: Fault| fault.message)
 }
 
-/// The settings, and the browser that they name: only who uses tabs needs one.
+/// The settings, and the browser that they name, which only those who use tabs need.
 fn settings(home: &Home, client: Option<Client>) -> Finding {
     let config = match crate::serve::read_config(home) {
         Ok(config) => config,
@@ -256,7 +256,7 @@ fn settings(home: &Home, client: Option<Client>) -> Finding {
     }
 }
 
-/// The settings whose values wait for the server's next start.
+/// Settings whose values take effect with the server's next start.
 fn waiting_settings(mut client: Client) -> Vec<String> {
     let answer = client.ask(name_of::<ShowSettings>(), &json!({})).ok().and_then(|reply| {
         let view: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
@@ -298,7 +298,7 @@ fn watcher(client: Option<Client>) -> Finding {
 }
 
 fn confinement(home: &Home) -> Finding {
-    // Settings that cannot be read are a finding of their own.
+    // Unreadable settings are a finding of their own.
     let policy = crate::serve::read_config(home).unwrap_or_default().guard.confine;
     confinement::look(home, policy)
 }
@@ -316,7 +316,7 @@ fn git() -> Finding {
 }
 
 fn identity(home: &Home, client: Option<Client>) -> Finding {
-    // Agents' processes are marked by this limit. Whoever runs below such a first process looks like one.
+    // Agents' processes are marked by this limit. Everything below such a first process looks like one.
     if comity_app::processes::is_marked(1) {
         let found = "the limit on file locks is low for everything here, and Comity marks agents by it: nobody is you";
         return bad(

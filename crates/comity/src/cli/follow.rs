@@ -1,4 +1,4 @@
-//! Shows what happens, as it happens.
+//! Shows events as they happen.
 
 use std::process::ExitCode;
 
@@ -11,13 +11,13 @@ use super::output::{self, OutputFormat};
 use crate::session::{RequestAttempts, Session};
 use crate::start;
 
-/// How often a broken connection is made again without anything having come.
+/// How often a broken connection is retried without having received anything.
 const ATTEMPTS_MAX: u32 = 40;
 
 /// Letters that are shown before the new ones.
 const MAIL_SHOWN_FIRST: usize = 10;
 
-/// The parts of an entry that filters and people look at.
+/// The parts of an entry for filters and people.
 #[derive(Deserialize)]
 struct Shown {
     seq: u64,

@@ -1,4 +1,4 @@
-//! Help in groups, and what was typed wrong.
+//! Help in groups, and usage errors.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ fn list(root: &Command) -> String {
         let _ = writeln!(text, "{}:", section.title());
         for command in shown.iter().filter(|command| tree::listed(command.get_name()).0 == section) {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            // A group says which verbs it has.
+            // A group names its verbs.
             let about = if command.is_subcommand_required_set() { &about } else { brief(&about) };
             let _ = writeln!(text, "  {:width$}  {about}", command.get_name());
         }
@@ -65,7 +65,7 @@ pub(super) fn brief(text: &str) -> &str {
     text[..ends.min().unwrap_or(text.len())].trim_end_matches('.')
 }
 
-/// Shows help that was asked for, or what was typed wrong.
+/// Shows requested help, or a usage error.
 pub(super) fn show(error: &clap::Error, wants_json: bool) -> ExitCode {
     if error.kind() == ErrorKind::DisplayHelp {
         terminal::show(&terminal::styled(&error.render()));

@@ -27,15 +27,14 @@ pub(super) fn spell_out(arguments: &mut Vec<OsString>) {
     arguments.insert(group + 1, verb.into());
 }
 
-/// How much waits for the caller, after a command that has not shown it already.
+/// How much waits for the caller, after a command that has not already shown it.
 pub(super) struct Waiting {
     count: InboxCount,
-    /// Whether the answer shows what waits.
     is_shown: bool,
 }
 
 impl Waiting {
-    /// What came with the answer, unless that shows it.
+    /// The count that came with the answer, unless that shows the items.
     pub(super) fn after(
         answer: &Result<ServerAnswer, SessionError>,
         asked: &CatalogEntry,
@@ -47,7 +46,7 @@ impl Waiting {
         };
         let has_looked = [name_of::<ListInbox>(), name_of::<AnswerInbox>()].contains(&asked.name);
         let says_it = || form == OutputFormat::Json && (asked.output)()["properties"]["inbox"].is_object();
-        // These show what waits, or read it: a line below it would count what was just shown.
+        // These show or read what waits: a line below it would count what was just shown.
         let is_shown =
             [name_of::<ListAlerts>(), name_of::<Next>(), name_of::<ReadMail>()].contains(&asked.name);
         (!has_looked && !says_it()).then_some(Waiting { count, is_shown })
@@ -60,7 +59,7 @@ impl Waiting {
         RawValue::from_string(format!("{fields}{comma}\"inbox\":{}}}", self.count.count)).ok()
     }
 
-    /// Says it to an agent, or to a person at a terminal.
+    /// Shows it to an agent, or to a person at a terminal.
     pub(super) fn tell(&self) {
         if self.is_shown || (!self.count.is_agents && !std::io::stderr().is_terminal()) {
             return;

@@ -1,4 +1,4 @@
-//! `comity install`: puts the programs where settings can name them and they stay.
+//! `comity install`: puts the programs where settings can name them permanently.
 
 use std::fs;
 use std::io;
@@ -13,9 +13,9 @@ use super::output::{self, OutputFormat};
 
 /// The programs that belong together, side by side.
 const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
-/// Programs that go along where they are.
+/// Programs that are installed too, if they exist.
 const MORE_PROGRAMS: [&str; 1] = ["comity-guardian"];
-/// Where they go, below the home directory: most systems have it on the PATH.
+/// Below the home directory: most systems have it on the PATH.
 const USUAL_DIR: &str = ".local/bin";
 
 pub(super) fn command() -> Command {
@@ -87,7 +87,7 @@ fn install(dir: &Path) -> Result<Vec<PathBuf>, String> {
     installed.collect()
 }
 
-/// Puts a program in its place whole or not at all: an agent may be about to start the old one.
+/// Replaces a program atomically: an agent may be about to start the old one.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if to.canonicalize().is_ok_and(|to| from.canonicalize().is_ok_and(|from| from == to)) {
         return Ok(());
@@ -101,7 +101,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a shell that is told `comity` starts the one in this directory.
+/// Whether a shell finds the `comity` in this directory.
 fn is_first_on_path(dir: &Path) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let first = std::env::split_paths(&paths).find(|path| path.join(PROGRAMS[0]).is_file());

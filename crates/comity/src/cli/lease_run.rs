@@ -1,8 +1,8 @@
-//! `comity lease run`: a command that has a lease as long as it runs.
+//! `comity lease run`: a command that has a lease while it runs.
 //!
-//! This process takes the lease for itself and then becomes the command: whatever ends the command ends the process that
-//! the lease is bound to, and the server frees it. Signals, the terminal and the exit code are the command's own, and
-//! there is no child that could be left behind.
+//! This process takes the lease for itself and then becomes the command: whatever ends the command ends the process
+//! that the lease is bound to, and the server frees it. Signals, the terminal and the exit code are the command's
+//! own, and no child could be left behind.
 
 use comity_app::catalog::name_of;
 use comity_app::operations::pools::Lease;
@@ -17,16 +17,15 @@ use serde_json::{Value, json};
 use super::output::{self, OutputFormat};
 use crate::session::{ServerAnswer, Session, SessionError};
 
-/// The exit code when there is no such program, as shells have it.
+/// As in shells, if there is no such program.
 const NOT_FOUND: u8 = 127;
-/// The exit code when the program cannot be run, as shells have it.
+/// As in shells, if the program cannot be run.
 const NOT_RUN: u8 = 126;
-/// What tells the command which lease it has.
+/// Tells the command which lease it has.
 const LEASE_VARIABLE: &str = "COMITY_LEASE";
 /// Characters of the command that others see as the reason.
 const REASON_CHARS_MAX: usize = 200;
 
-/// `run` below `comity lease`.
 pub(super) fn commands(lease: Command) -> Command {
     let option = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
@@ -75,7 +74,7 @@ pub(super) fn run(home: Home, matches: &ArgMatches, form: OutputFormat) -> ExitC
         Ok(answer) => lease_number(&answer),
         Err(trouble) => return output::show(form, Err(trouble)),
     };
-    // The connection closes with this; what was asked for is bound to the process, not to it.
+    // This closes the connection; the lease is bound to the process.
     drop(session);
     let failed = std::process::Command::new(program).args(arguments).env(LEASE_VARIABLE, lease).exec();
     output::complain(&format!("comity: {}: {failed}", program.to_string_lossy()));

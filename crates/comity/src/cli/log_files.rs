@@ -1,4 +1,4 @@
-//! The log as files: a backup is made and put back, and what is left of a damaged log is kept.
+//! The log as files: a backup is made and restored, and the rest of a damaged log is kept.
 
 use comity_core::display::shell_word;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::serve::state_dir::{self, StateDirLock, Unusable};
 use crate::session::Session;
 use crate::start;
 
-/// Adds what needs no server to the commands of the log.
+/// Adds commands that need no server to those of the log.
 pub(super) fn commands(log: Command) -> Command {
     let look = Arg::new("dry-run").long("dry-run").action(ArgAction::SetTrue);
     log.subcommand(
@@ -75,12 +75,12 @@ pub(super) fn backup(home: &Home, arguments: &ArgMatches, form: OutputFormat) ->
     }
 }
 
-/// Who runs this, if it is no person. A server knows more than can be seen here: what an agent left behind, say.
+/// Who runs this, if it is not a person. A server knows more than can be seen here: orphans of agents, say.
 fn no_person(home: &Home) -> Option<String> {
     if comity_app::identity::is_below_an_agent_program() {
         return Some("an agent program".into());
     }
-    // Without a server a person still gets at the log.
+    // Without a server a person can still access the log.
     if !matches!(start::connect_if_running(home), Ok(Some(_))) {
         return None;
     }
@@ -94,7 +94,7 @@ fn no_person(home: &Home) -> Option<String> {
     }
 }
 
-/// The agents that work with the server that runs, if there are some: `ann and bob are here`.
+/// The agents that work with the running server, if any: `ann and bob are here`.
 fn agents_here(home: &Home) -> Option<String> {
     start::connect_if_running(home).ok().flatten()?;
     let answer = Session::from_env(home.clone()).ask(name_of::<ListAgents>(), &json!({})).ok()?;
@@ -114,7 +114,7 @@ pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: OutputFormat) -
         return code;
     }
     private();
-    // Before anybody's server is stopped for nothing.
+    // Before a server is stopped for nothing.
     if let Err(problem) = log::check_backup(file) {
         return output::fault_with(form, &problem, "name a file that comity backup has made");
     }
@@ -153,7 +153,7 @@ fn show(form: OutputFormat, file: &Path, done: &BackedUp, words: &str) -> ExitCo
     ExitCode::SUCCESS
 }
 
-/// Keeps what can be kept of a log that is not whole, or shows it.
+/// Keeps what can be kept of an incomplete log, or shows it.
 pub(super) fn recover(home: &Home, arguments: &ArgMatches, form: OutputFormat) -> ExitCode {
     let extent = if arguments.get_flag("dry-run") { RecoverMode::Look } else { RecoverMode::Keep };
     let _held = match take(home, extent, form) {
@@ -210,7 +210,7 @@ fn words(recovery: &Recovery) -> String {
     lines.join("\n")
 }
 
-/// The state directory, for as long as its files are looked at or changed.
+/// The state directory, while its files are read or changed.
 fn take(home: &Home, extent: RecoverMode, form: OutputFormat) -> Result<StateDirLock, ExitCode> {
     if extent == RecoverMode::Keep {
         refuse_agents(form)?;
@@ -233,7 +233,7 @@ fn refuse_agents(form: OutputFormat) -> Result<(), ExitCode> {
     Err(output::refused(form, problem, "run it outside of the agent's program"))
 }
 
-/// Whatever this process makes is for this user alone.
+/// Makes everything that this process creates private.
 fn private() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
 }

@@ -27,7 +27,7 @@ struct Numbered {
     seq: u64,
 }
 
-/// Asks for the log until all that was asked for is there, and gives it as one answer.
+/// Asks for the log until everything requested is there, and returns it as one answer.
 pub(crate) fn ask(session: &mut Session, input: &Value) -> Result<ServerAnswer, SessionError> {
     let describe = |error: serde_json::Error| SessionError::Fault(error.to_string());
     let limit = input["limit"].as_u64().unwrap_or(ReadLog::LIMIT as u64);

@@ -11,7 +11,6 @@ use super::docs::{PROGRAM, data_dir, install, installed};
 use super::output::{self, OutputFormat};
 use super::{spelling, terminal, tree};
 
-/// `comity man [COMMAND...]`.
 pub(crate) fn command() -> Command {
     Command::new("man")
         .about("Show the manual page of a command, or install all of them")
@@ -41,7 +40,7 @@ pub(crate) fn run(matches: &ArgMatches, form: OutputFormat) -> ExitCode {
     if let Err(error) = clap_mangen::Man::new(command.clone()).render(&mut page) {
         return output::fault(form, &error.to_string());
     }
-    // Where nobody looks, it is the page itself.
+    // Without a terminal, prints the page itself.
     if !std::io::stdout().is_terminal() {
         let _ = std::io::stdout().lock().write_all(&page);
     } else if !shown_by_man(&page) {
@@ -50,7 +49,7 @@ pub(crate) fn run(matches: &ArgMatches, form: OutputFormat) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Lets `man` show a page; false if there is none that does.
+/// Shows a page with `man`; false if there is none that does.
 fn shown_by_man(page: &[u8]) -> bool {
     let Ok(mut file) = tempfile::Builder::new().suffix(".1").tempfile() else { return false };
     if file.write_all(page).is_err() {
@@ -74,7 +73,7 @@ fn install_all(root: Command, form: OutputFormat) -> ExitCode {
     installed(form, written, &how_to_read(&dir, searched()))
 }
 
-/// How the pages in a directory are read, given those that `man` searches; nothing is known if there is no `man`.
+/// How to read the pages in a directory, given those that `man` searches; `None` if there is no `man`.
 fn how_to_read(dir: &Path, searched: Option<Vec<PathBuf>>) -> String {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     match searched {
@@ -91,7 +90,7 @@ fn how_to_read(dir: &Path, searched: Option<Vec<PathBuf>>) -> String {
     }
 }
 
-/// The directories in which `man` looks.
+/// The directories that `man` searches.
 fn searched() -> Option<Vec<PathBuf>> {
     let said = Process::new("man").arg("-w").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let paths = String::from_utf8(said.stdout).ok().filter(|_| said.status.success())?;

@@ -1,4 +1,4 @@
-//! The command line: every operation of the catalog, and what concerns the server itself.
+//! The command line: every operation of the catalog, and commands about the server itself.
 
 mod agent_programs;
 mod arguments;
@@ -9,6 +9,7 @@ mod docs;
 mod doctor;
 mod document;
 mod follow;
+mod follow_output;
 mod help;
 mod inbox;
 mod install;
@@ -38,6 +39,8 @@ use comity_app::catalog::CATALOG;
 use comity_app::catalog::name_of;
 use comity_app::operation::AtTerminal;
 use comity_app::operations::mail::AcknowledgeMail;
+use comity_runner::Surroundings;
+use comity_runner::guardian::{self, Containment};
 use comity_wire::Home;
 
 use crate::session::{ServerAnswer, Session, SessionError};
@@ -45,19 +48,18 @@ use crate::{init, mcp, serve};
 use inbox::Waiting;
 use output::{OutputFormat, USAGE};
 
-/// Runs one command.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut arguments: Vec<OsString> = arguments.collect();
     if let [_, word, rest @ ..] = &arguments[..]
         && word == "bench"
     {
-        // It reads its own words: there, --json names a file.
+        // It parses its own arguments: there, --json names a file.
         return bench::run(rest);
     }
     if let [_, word, rest @ ..] = &arguments[..]
         && word == "hook"
     {
-        // Agents wait for it before every call: no tree of commands is built.
+        // Agents wait for it before every call, so no command tree is built.
         return comity_hook::run(rest.iter().cloned());
     }
     if let [_, word, rest @ ..] = &arguments[..]
@@ -69,7 +71,8 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if let [_, word, socket, key] = &arguments[..]
         && word == "guardian"
     {
-        return comity_runner::guardian::run(std::path::Path::new(socket), &key.to_string_lossy());
+        let key = key.to_string_lossy();
+        return guardian::run(std::path::Path::new(socket), &key, Containment::Group);
     }
     inbox::spell_out(&mut arguments);
     spelling::spell_out(&mut arguments);
@@ -134,12 +137,12 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// What was offered was shown, or could not be: then it is offered again.
+/// What was offered was shown; if this is not said, it is offered again.
 fn acknowledge(session: &mut Session, receipt: u64) {
     let is_out = std::io::Write::flush(&mut std::io::stdout().lock()).is_ok() && output::all_was_written();
     let shown = is_out && !output::is_discarded();
     let input = serde_json::json!({ "receipt": receipt, "returned": !shown });
-    // If this fails it is offered again, and says so.
+    // If this fails it is offered again, marked as such.
     let _ = session.ask(name_of::<AcknowledgeMail>(), &input);
 }
 
@@ -153,12 +156,15 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     let Some(entry) = CATALOG.iter().find(|entry| entry.words().eq(words.iter().copied())) else {
         return ExitCode::from(USAGE);
     };
-    let input = match arguments::input(entry, inner) {
+    let mut input = match arguments::input(entry, inner) {
         Ok(input) => input,
         Err(problem) => {
             return output::bad_input(form, &problem, &format!("see: comity {} --help", entry.command()));
         }
     };
+    if entry.at_terminal == AtTerminal::TellsTerminal {
+        input["terminal"] = serde_json::json!(Surroundings::capture());
+    }
     if entry.at_terminal == AtTerminal::AsksWhoRuns
         && let Some(code) = server::unless_running(&home, form)
     {
@@ -166,6 +172,9 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     }
     if entry.at_terminal == AtTerminal::ReadsPages && inner.get_flag("follow") {
         return follow::go_on(home, &input, form);
+    }
+    if entry.at_terminal == AtTerminal::FollowsOutput && inner.get_flag("follow") {
+        return follow_output::go_on(home, &input, form);
     }
     if entry.at_terminal == AtTerminal::Attaches && attach::is_possible(form) {
         return attach::run(home, &input, form);
@@ -176,9 +185,12 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     let was_put_down = server::was_put_down(&home);
     let mut session = Session::from_env(home.clone());
     let answer = match entry.at_terminal {
-        AtTerminal::Asks | AtTerminal::AsksWhoRuns | AtTerminal::LeavesInFile | AtTerminal::Attaches => {
-            session.ask(entry.name, &input)
-        }
+        AtTerminal::Asks
+        | AtTerminal::AsksWhoRuns
+        | AtTerminal::LeavesInFile
+        | AtTerminal::Attaches
+        | AtTerminal::FollowsOutput
+        | AtTerminal::TellsTerminal => session.ask(entry.name, &input),
         AtTerminal::ReadsPages => log_pages::ask(&mut session, &input),
         AtTerminal::AsksPassphrase | AtTerminal::AsksNewPassphrase => {
             match people::ask_with_passphrase(&mut session, entry, &input) {

@@ -1,4 +1,4 @@
-//! What hints, help and comments call a command is one.
+//! What hints, help and comments call a command must be one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use comity_app::catalog;
 
 use super::tree::command;
 
-/// What follows the name of the program where no command is meant: the heading of a file, or of a refusal.
+/// What follows the program's name where no command is meant: the heading of a file, or of a refusal.
 const NO_COMMANDS: [&str; 2] = ["journal", "refused"];
-/// Groups that mean something without a verb, too.
+/// Groups that also mean something without a verb.
 const SHORT_FORMS: [&str; 1] = ["inbox"];
 
 #[test]
@@ -80,7 +80,7 @@ fn commands_in(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The operation of each call that hints name as data; what tests call need not exist.
+/// The operation of each call that hints contain as data; what tests call need not exist.
 fn calls_in(text: &str) -> impl Iterator<Item = &str> {
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
     ["call(", "NextCall::of("].into_iter().flat_map(move |begin| {
@@ -92,7 +92,7 @@ fn calls_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The first word that is no command where a command has to be.
+/// The first word that is not a command where one is expected.
 fn follow<'a>(tree: &Command, words: &'a str) -> Result<(), &'a str> {
     let mut at = tree;
     let plain =
@@ -119,7 +119,7 @@ fn follow<'a>(tree: &Command, words: &'a str) -> Result<(), &'a str> {
     Ok(())
 }
 
-/// The product's and what measures it; tests name commands that are to fail.
+/// The product's and the benchmarks'; tests name commands that should fail.
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();

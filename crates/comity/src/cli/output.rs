@@ -10,11 +10,9 @@ use comity_wire::Fault;
 use super::terminal;
 use crate::session::{ServerAnswer, SessionError};
 
-/// The exit code of a fault.
 pub(crate) const FAULT: u8 = 1;
-/// The exit code of a command that was not understood.
+/// The command was not understood.
 pub(crate) const USAGE: u8 = 2;
-/// The exit code of a refusal.
 pub(crate) const REFUSED: u8 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +21,7 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
-/// Shows what an operation answered.
+/// Shows an operation's answer.
 pub(crate) fn show(form: OutputFormat, answer: Result<ServerAnswer, SessionError>) -> ExitCode {
     match answer {
         Ok(answer) => {
@@ -52,7 +50,6 @@ pub(crate) fn page(text: &str) {
     terminal::show(text);
 }
 
-/// Shows what was told besides.
 fn tell(notices: &[String]) {
     for notice in notices {
         complain(&format!("note: {notice}"));
@@ -63,17 +60,16 @@ pub(crate) fn fault(form: OutputFormat, problem: &str) -> ExitCode {
     failure(form, ("fault", FAULT), problem, "look for what is wrong with: comity doctor")
 }
 
-/// The same, where it is known what to do.
+/// The same, with a next step.
 pub(crate) fn fault_with(form: OutputFormat, problem: &str, hint: &str) -> ExitCode {
     failure(form, ("fault", FAULT), problem, hint)
 }
 
-/// Shows that what was given cannot be used.
 pub(crate) fn bad_input(form: OutputFormat, problem: &str, hint: &str) -> ExitCode {
     failure(form, ("bad_input", USAGE), problem, hint)
 }
 
-/// Shows that something is not for the caller to do.
+/// Shows that the caller may not do something.
 pub(crate) fn refused(form: OutputFormat, problem: &str, hint: &str) -> ExitCode {
     failure(form, ("not_allowed", REFUSED), problem, hint)
 }
@@ -102,19 +98,20 @@ fn explain(fault: &Fault, exit: u8) {
 /// Set once something could not be written to standard output.
 static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Writes to standard output; a reader that went away is no fault of ours.
+/// Writes to standard output; a reader that went away is not our fault.
 pub(crate) fn print(text: &str) {
     if writeln!(std::io::stdout().lock(), "{text}").is_err() {
         UNWRITTEN.store(true, Ordering::Relaxed);
     }
 }
 
-/// Whether everything so far went out.
+/// Whether everything so far was written.
 pub(crate) fn all_was_written() -> bool {
     !UNWRITTEN.load(Ordering::Relaxed)
 }
 
-/// Whether nobody can see standard output: it is the null device, which a closed one becomes at the start of a program.
+/// Whether nobody can see standard output: it is the null device, which replaces a closed one at the start of a
+/// program.
 pub(crate) fn is_discarded() -> bool {
     let (out, null) = (rustix::fs::fstat(rustix::stdio::stdout()), rustix::fs::stat("/dev/null"));
     let (Ok(out), Ok(null)) = (out, null) else { return false };

@@ -1,4 +1,4 @@
-//! What a person does at a terminal: passphrases are asked for there, and a first token is laid down.
+//! What a person does at a terminal: enters passphrases, and lays down a first token.
 
 use comity_app::catalog::CatalogEntry;
 use comity_app::operation::AtTerminal;
@@ -16,10 +16,10 @@ use super::server;
 use crate::serve::state_dir;
 use crate::session::{ServerAnswer, Session, SessionError};
 
-/// What to do where no passphrase can be typed.
+/// What to do if no passphrase can be typed.
 const TERMINAL_HINT: &str = "run it in a terminal; a script uses a token: comity token create NAME";
 
-/// Adds what is no operation.
+/// Adds commands that are not operations.
 pub(super) fn commands(token: Command) -> Command {
     token.subcommand(
         Command::new("first").about(
@@ -42,7 +42,7 @@ pub(super) fn first_token(home: &Home, form: OutputFormat) -> ExitCode {
             "from a terminal, make a token with: comity token create NAME",
         );
     }
-    // Whoever only looked may have started one: it would not see the token.
+    // A mere look may have started a server, which would not see the token.
     let _alone = match server::take_alone(home, form) {
         Ok(alone) => alone,
         Err(code) => return code,
@@ -59,10 +59,10 @@ pub(super) fn first_token(home: &Home, form: OutputFormat) -> ExitCode {
     }
 }
 
-/// What the server said, or why nothing could be typed and what to do then.
+/// The server's answer, or why nothing could be typed and what to do then.
 type TypedAnswer = Result<Result<ServerAnswer, SessionError>, (String, &'static str)>;
 
-/// Asks; for the passphrase at the terminal only once the server says that it takes one.
+/// Asks; and for the passphrase at the terminal only once the server says that it takes one.
 pub(super) fn ask_with_passphrase(session: &mut Session, entry: &CatalogEntry, input: &Value) -> TypedAnswer {
     let is_new = entry.at_terminal == AtTerminal::AsksNewPassphrase;
     match session.ask(entry.name, input) {
@@ -89,7 +89,7 @@ fn type_twice() -> Result<String, (String, &'static str)> {
     }
 }
 
-/// Asks at the terminal, without showing what is typed.
+/// Asks at the terminal, without echo.
 fn ask(prompt: &str) -> Result<String, String> {
     let describe =
         |error: std::io::Error| format!("can't ask for the passphrase: no terminal here ({error})");
@@ -102,7 +102,7 @@ fn ask(prompt: &str) -> Result<String, String> {
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// While it lives the terminal shows nothing of what is typed.
+/// While this lives the terminal does not echo.
 struct Silent<'a> {
     terminal: &'a File,
     before: rustix::termios::Termios,

@@ -1,4 +1,4 @@
-//! What `comity doctor` says about the settings of the project that it runs in.
+//! What `comity doctor` says about the current project's settings.
 
 use comity_app::config::ProjectConfig;
 

@@ -12,8 +12,8 @@ use super::output::{self, OutputFormat};
 use crate::session::{Session, SessionError};
 use crate::{serve, start};
 
-/// Starts the server if it does not run, or one of this version if an older one runs that nobody needs now, and says
-/// what to do next.
+/// Starts the server if it is not running, or a new one in place of an older version that nobody uses, and says what
+/// to do next.
 pub(crate) fn up(home: &Home, form: OutputFormat) -> ExitCode {
     let was = match running_version(home) {
         Ok(version) => version,
@@ -39,7 +39,7 @@ pub(crate) fn up(home: &Home, form: OutputFormat) -> ExitCode {
             (_, None) => "Comity is running".into(),
         };
         output::print(&format!("\n{what}."));
-        // Whoever may not log in does without the link: it is for people who are here.
+        // Whoever may not log in gets no link: it is for people at this machine.
         if let Ok(login) = Session::from_env(home.clone()).ask(name_of::<Login>(), &serde_json::json!({})) {
             output::print(&format!("\n{}", login.text));
         }
@@ -48,7 +48,7 @@ pub(crate) fn up(home: &Home, form: OutputFormat) -> ExitCode {
     code
 }
 
-/// What to do first, by commands that can be pasted.
+/// What to do first, as commands that can be pasted.
 fn next_steps(comity: &str) -> String {
     let own = std::env::current_exe().unwrap_or_default();
     let install = own.parent().is_some_and(crate::init::is_build_dir);
@@ -65,7 +65,7 @@ fn next_steps(comity: &str) -> String {
     format!("Next, in a git repository:\n{}", lines.join("\n"))
 }
 
-/// How a shell finds this program: by its name if that is on the PATH, else by where it is.
+/// How a shell finds this program: by its name if that is on the PATH, otherwise by its path.
 fn called() -> String {
     let Ok(own) = std::env::current_exe() else { return "comity".into() };
     let is_own = |dir: std::path::PathBuf| dir.join("comity").canonicalize().ok().as_ref() == Some(&own);
@@ -86,7 +86,6 @@ pub(crate) fn restart(home: &Home, form: OutputFormat) -> ExitCode {
     output::show(form, Session::from_env(home.clone()).ask(name_of::<Status>(), &serde_json::json!({})))
 }
 
-/// Stops the server, if it runs.
 pub(crate) fn down(home: &Home, form: OutputFormat) -> ExitCode {
     let say = |stopped: bool, words: &str| {
         match form {
@@ -103,7 +102,7 @@ pub(crate) fn down(home: &Home, form: OutputFormat) -> ExitCode {
     match stop(home, StopWhen::Always) {
         Ok(()) => match check_what_is_left(home) {
             Ok(()) => {
-                // Whoever starts one without meaning to is told.
+                // Whoever starts one inadvertently is told.
                 let _ = std::fs::write(home.path().join(serve::PUT_DOWN), "");
                 say(true, "stopped; nothing is lost. The next command that needs a server starts one")
             }
@@ -118,14 +117,14 @@ pub(super) fn was_put_down(home: &Home) -> bool {
     home.path().join(serve::PUT_DOWN).exists()
 }
 
-/// Says that a command has started the server again that you had stopped.
+/// Says that a command has restarted the server that you had stopped.
 pub(super) fn tell_started(home: &Home, was_put_down: bool) {
     if was_put_down && !self::was_put_down(home) {
         output::complain("note: this command has started the server, which you had stopped with comity down");
     }
 }
 
-/// Stops the server, if it runs, and keeps every other away from the state directory.
+/// Stops the server, if it runs, and keeps all others away from the state directory.
 pub(super) fn take_alone(home: &Home, form: OutputFormat) -> Result<start::StartLock, ExitCode> {
     match start::take_alone(home, || stop(home, StopWhen::Always)) {
         Ok(Ok(alone)) => Ok(alone),
@@ -134,7 +133,7 @@ pub(super) fn take_alone(home: &Home, form: OutputFormat) -> Result<start::Start
     }
 }
 
-/// Whether the log is whole. A server that could close it has put all of it into one file, and knew that it is.
+/// Whether the log is complete. A server that could close it has put all of it into one file, and knew that it is.
 fn check_what_is_left(home: &Home) -> Result<(), String> {
     match home.path().join("log.db-wal").exists() {
         true => comity_app::log::check(home.path()),
@@ -145,7 +144,7 @@ fn check_what_is_left(home: &Home) -> Result<(), String> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StopWhen {
     Always,
-    /// Not while a call is under way, somebody waits, or a tab is open.
+    /// Not while a call is running, somebody waits, or a tab is open.
     UnlessUsed,
 }
 
@@ -182,7 +181,7 @@ impl std::fmt::Display for GoesOn {
     }
 }
 
-/// Has the server stop, if one runs, and waits until it is gone.
+/// Stops the server, if one runs, and waits until it is gone.
 fn stop(home: &Home, when: StopWhen) -> Result<(), GoesOn> {
     let Some(mut client) = start::connect_if_running(home).map_err(GoesOn::Fault)? else { return Ok(()) };
     let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
@@ -198,14 +197,14 @@ fn stop(home: &Home, when: StopWhen) -> Result<(), GoesOn> {
     Ok(())
 }
 
-/// Which Comity the server is, if one runs.
+/// The server's version, if one runs.
 fn running_version(home: &Home) -> Result<Option<String>, String> {
     #[derive(serde::Deserialize)]
     struct RunningVersion {
         version: String,
     }
     let Some(mut client) = start::connect_if_running(home)? else { return Ok(None) };
-    // One that ends just now is as good as none.
+    // One that is ending right now counts as none.
     let Ok(reply) = client.ask(name_of::<Status>(), &serde_json::json!({})) else { return Ok(None) };
     let status = reply.ok.and_then(|status| serde_json::from_str::<RunningVersion>(status.get()).ok());
     Ok(Some(status.map_or_else(|| "?".to_owned(), |status| status.version)))
@@ -215,7 +214,7 @@ fn raw(json: &str) -> Box<serde_json::value::RawValue> {
     serde_json::value::RawValue::from_string(json.to_owned()).unwrap_or_default()
 }
 
-/// Says that no server runs, for what is not worth starting one.
+/// Says that no server runs, for commands that are not worth starting one.
 pub(crate) fn unless_running(home: &Home, form: OutputFormat) -> Option<ExitCode> {
     match start::connect_if_running(home) {
         Ok(Some(_)) => None,

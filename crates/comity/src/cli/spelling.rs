@@ -1,10 +1,10 @@
-//! Commands by other words: `locks`, `task ls`, `lease free`.
+//! Synonyms of commands: `locks`, `task ls`, `lease free`.
 
 use std::ffi::OsString;
 
 use comity_app::catalog;
 
-/// Puts a command's own words where others were typed.
+/// Replaces the typed words by the command's own.
 pub(super) fn spell_out(arguments: &mut Vec<OsString>) {
     let is_before = |word: &&OsString| *word == "--json" || *word == "help";
     let start = 1 + arguments.iter().skip(1).take_while(is_before).count();

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::output::{self, OutputFormat};
 use crate::session::{Session, SessionError};
 
-/// What concerns the files below `comity mail`.
+/// Commands about these files, below `comity mail`.
 pub(super) fn commands(mail: Command) -> Command {
     let team = || Arg::new("team").long("team").value_name("TEAM").help("The team of the box");
     let agent = || Arg::new("agent").value_name("AGENT").required(true).help("Whose box");

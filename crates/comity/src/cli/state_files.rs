@@ -1,5 +1,5 @@
-//! What `comity doctor` says about the state directory: whether its disk takes anything, and whether its files are what a
-//! server can work with.
+//! What `comity doctor` says about the state directory: whether its disk accepts writes, and whether a server can
+//! work with its files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -11,13 +11,13 @@ use comity_wire::Home;
 use super::doctor::{Finding, bad, good};
 use crate::serve::state_dir::FILES;
 
-/// Bytes that a server needs to begin with.
+/// Bytes that a server needs to start.
 const ROOM_BYTES: usize = 256 * 1024;
-/// What a database begins with.
+/// How a database begins.
 const DATABASE: &[u8] = b"SQLite format 3\0";
-/// What the names of further ones begin with: how large fences may be.
+/// Prefix of further names: how large fences may be.
 const FENCES: &str = "log.fences-";
-/// Directories that it looks into.
+/// Directories that it searches.
 const DIRECTORIES: [&str; 1] = ["ledger"];
 
 /// Whether something can be written there.

@@ -1,4 +1,4 @@
-//! Output at a terminal: colors, its width, and a pager for what is longer than it.
+//! Output at a terminal: colors, width, and a pager for what is too long.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -13,7 +13,7 @@ const RED: &str = "\x1b[1;31m";
 const YELLOW: &str = "\x1b[33m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Shows text: as it is where nobody looks, else as fits the terminal.
+/// Shows text: formatted for a terminal, plain otherwise.
 pub(super) fn show(text: &str) {
     let Some((columns, rows)) = size() else { return output::print(text) };
     let shown = fitted(text, columns, has_colors(&std::io::stdout()));
@@ -22,14 +22,14 @@ pub(super) fn show(text: &str) {
     }
 }
 
-/// The part of the text that fits, for what is drawn again and again.
+/// The part of the text that fits, for repeated drawing.
 pub(super) fn screenful(text: &str) -> String {
     let Some((columns, rows)) = size() else { return text.to_owned() };
     let fitted = fitted(text, columns, has_colors(&std::io::stdout()));
     fitted.lines().take(rows.saturating_sub(2)).collect::<Vec<_>>().join("\n")
 }
 
-/// A line that goes on below itself where the terminal ends, between words, so far to the right; as it is where nobody looks.
+/// Wraps a line between words at the terminal's width, with an indent; unchanged without a terminal.
 pub(super) fn wrapped(line: &str, indent: usize) -> String {
     size().map_or_else(|| line.to_owned(), |(columns, _)| wrapped_at(line, indent, columns))
 }
@@ -45,7 +45,7 @@ fn wrapped_at(line: &str, indent: usize, columns: usize) -> String {
             width = indent;
         }
         text.push_str(word);
-        // What has lines of its own goes on from the last one.
+        // Text with lines of its own continues from the last one.
         width = match word.rsplit_once('\n') {
             Some((_, last)) => last.chars().count(),
             None => width + word.chars().count(),
@@ -54,7 +54,7 @@ fn wrapped_at(line: &str, indent: usize, columns: usize) -> String {
     text
 }
 
-/// Help as a terminal shows it; plain where nobody looks.
+/// Help as a terminal shows it; plain without one.
 pub(super) fn styled(text: &clap::builder::StyledStr) -> String {
     let text = if has_colors(&std::io::stdout()) { text.ansi().to_string() } else { text.to_string() };
     text.trim_end().to_owned()
@@ -75,8 +75,8 @@ fn has_colors(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A table has a header in capitals, perhaps below the name of its project. Where it is wider than the terminal, its widest
-/// columns give way; what is below it is whole, for it is there to be copied.
+/// Fits a table, which has a header in capitals, perhaps below its project's name. If it is wider than the terminal,
+/// its widest columns shrink; what is below it stays whole, because it is there to be copied.
 fn fitted(text: &str, width: usize, colors: bool) -> Cow<'_, str> {
     let is_header = |line: &str| {
         line.contains("  ") && line.chars().any(char::is_uppercase) && !line.chars().any(char::is_lowercase)
@@ -98,10 +98,9 @@ fn fitted(text: &str, width: usize, colors: bool) -> Cow<'_, str> {
     lines.join("\n").into()
 }
 
-/// What is between columns.
 const GAP: &str = "  ";
-/// No column gets narrower than this while that is enough, then than the next. The first names what the line is about, and
-/// gives way before and after the others only.
+/// No column gets narrower than the first of these while that is enough, then the second, and so on. The first column
+/// says what the line is about, and shrinks only before and after the others.
 const NARROWEST: [usize; 3] = [12, 6, 3];
 
 /// Where the columns begin.
@@ -113,7 +112,7 @@ fn starts(header: &str) -> Vec<usize> {
     (0..chars.len()).filter(is_start).collect()
 }
 
-/// The character that is drawn at a column, and those after it.
+/// The line from the character that is drawn at a column.
 fn from_column(line: &str, start: usize) -> &str {
     let mut column = 0;
     for (at, c) in line.char_indices() {
@@ -142,7 +141,7 @@ fn cells<'a>(line: &'a str, starts: &[usize]) -> Vec<&'a str> {
     starts.iter().zip(ends).map(cell).collect()
 }
 
-/// How wide each column is drawn: the widest give way first.
+/// How wide each column is drawn: the widest shrink first.
 fn widths(rows: &[Vec<&str>], width: usize) -> Vec<usize> {
     let count = rows.first().map_or(0, Vec::len);
     let widest = |column: usize| rows.iter().map(|row| display::columns(row[column])).max().unwrap_or(0);
@@ -162,7 +161,7 @@ fn widths(rows: &[Vec<&str>], width: usize) -> Vec<usize> {
     widths
 }
 
-/// A cell in its column: of a long path the end is shown, of all else the beginning.
+/// A cell in its column: truncates a path at its beginning, and anything else at its end.
 fn padded(cell: &str, width: usize) -> String {
     let taken = display::columns(cell);
     if taken <= width {
@@ -190,7 +189,7 @@ fn padded(cell: &str, width: usize) -> String {
     format!("{cut}{}", " ".repeat(padding))
 }
 
-/// Gives the text to a pager; false if there is none.
+/// Shows the text in a pager; false if there is none.
 fn page(text: &str) -> bool {
     let var = |name: &str| std::env::var(name).ok();
     let pager = var("COMITY_PAGER").or_else(|| var("PAGER")).unwrap_or_else(|| "less".into());
@@ -200,7 +199,7 @@ fn page(text: &str) -> bool {
     let mut command = Command::new("sh"); // shell: a pager is a line of it
     command.args(["-c", &pager]).stdin(Stdio::piped());
     if var("LESS").is_none() {
-        // Colors are colors, long lines are cut, and what fits is only printed.
+        // Keeps colors, cuts long lines, and just prints what fits.
         command.env("LESS", "FRX");
     }
     let Ok(mut pager) = command.spawn() else { return false };
@@ -212,7 +211,7 @@ fn page(text: &str) -> bool {
     !matches!(pager.wait().map(|end| end.code()), Ok(Some(127)) | Err(_))
 }
 
-/// A complaint as it is shown: whose it is stands out at a terminal.
+/// An error message as shown: highlights its prefix at a terminal.
 pub(super) fn complaint(text: &str) -> Cow<'_, str> {
     let colored = |label: &str, color: &str| {
         let rest = text.strip_prefix(label)?;

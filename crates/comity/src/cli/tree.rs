@@ -1,4 +1,4 @@
-//! The tree of commands: one for every operation of the catalog, and what concerns the server itself.
+//! The command tree: one command for every operation of the catalog, and those about the server itself.
 
 use std::ffi::OsString;
 
@@ -14,7 +14,7 @@ const VERBS_SHOWN_MAX: usize = 6;
 
 type AddCommands = fn(Command) -> Command;
 
-/// The words of operations below which there are commands that are none.
+/// Operations below whose words there are further commands.
 const OWN_BELOW: [(&str, AddCommands); 4] = [
     ("token", people::commands),
     ("mail", spool::commands),
@@ -22,7 +22,7 @@ const OWN_BELOW: [(&str, AddCommands); 4] = [
     ("log", log_files::commands),
 ];
 
-/// The commands that may be meant by these words: one alone if it can be no other, for building all takes time.
+/// The commands that these words may mean: a single one if that is clear, since building all takes time.
 pub(super) fn meant(arguments: &[OsString]) -> Command {
     only_meant(arguments).unwrap_or_else(command)
 }
@@ -44,7 +44,7 @@ fn only_meant(arguments: &[OsString]) -> Option<Command> {
     let entry = CATALOG.iter().filter(begins).max_by_key(|entry| entry.words().count())?;
     let entry_words: Vec<&str> = entry.words().collect();
     let is_group = entry_words.len() == 1 && catalog::about_group(entry_words[0]).is_some();
-    // What follows may be a command below it, which need not be an operation, such as `comity log recover`.
+    // A further command may follow that is not an operation, such as `comity log recover`.
     let has_own_below = OWN_BELOW.iter().any(|(group, _)| *group == entry_words[0]);
     let is_operand = entry.operands().next().is_some() && words.len() > 1 && !has_own_below;
     (!is_group || is_operand).then(|| add(root(), entry, &entry_words))
@@ -63,7 +63,6 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// The whole tree of commands.
 pub(crate) fn command() -> Command {
     let mut root = root().subcommands(server_commands());
     for entry in CATALOG {
@@ -75,7 +74,7 @@ pub(crate) fn command() -> Command {
     help::in_sections(root.mut_subcommands(with_verbs).subcommands(setup_commands()))
 }
 
-/// The commands of the server that are no operations.
+/// The server's commands that are not operations.
 fn server_commands() -> [Command; 7] {
     [
         Command::new("up").about("Start the server if it isn't running, and print how to reach it"),
@@ -90,7 +89,7 @@ fn server_commands() -> [Command; 7] {
     ]
 }
 
-/// The other commands that are no operations, and below no word of one.
+/// The other commands that are not operations, and below no operation's words.
 fn setup_commands() -> [Command; 9] {
     [
         install::command(),
@@ -132,14 +131,14 @@ fn setup_commands() -> [Command; 9] {
     ]
 }
 
-/// Where the list of all commands has this one: its section, and which of the operations in it is before.
+/// A command's position in the list: its section, and the operation before it.
 pub(super) fn listed(command: &str) -> (HelpSection, usize) {
     let is_of_server = || server_commands().iter().any(|own| own.get_name() == command);
     let own = || if is_of_server() { HelpSection::Server } else { HelpSection::Setup };
     catalog::listed(command).unwrap_or_else(|| (own(), 0))
 }
 
-/// A command whose arguments are somebody else's.
+/// A command whose arguments are passed on.
 fn passed_on(name: &'static str, arguments: &'static str) -> Command {
     let all = Arg::new("args").num_args(..).trailing_var_arg(true).allow_hyphen_values(true);
     Command::new(name).disable_help_flag(true).arg(all.value_name(arguments))
@@ -197,6 +196,9 @@ fn leaf(command: Command, entry: &'static CatalogEntry) -> Command {
     }
     match entry.at_terminal {
         AtTerminal::ReadsPages => command.arg(flag("follow", "Go on showing what happens").short('f')),
+        AtTerminal::FollowsOutput => {
+            command.arg(flag("follow", "Go on showing what it writes, until it ends").short('f'))
+        }
         _ => command,
     }
 }

@@ -1,4 +1,4 @@
-//! Commands that were not understood, for programs: one JSON document, as for any other error.
+//! Usage errors for programs: a JSON document, as for any other error.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ pub(super) fn as_json(error: &clap::Error) -> ExitCode {
     output::bad_input(OutputFormat::Json, &problem, &hint)
 }
 
-/// Says that a list is given by a flag for each, where a second value was given to one.
+/// Says that a list takes a flag for each value, if one was given two.
 pub(super) fn tell_to_repeat(error: &mut clap::Error, tree: &Command, arguments: &[OsString]) {
     let Some(ContextValue::String(extra)) = error.get(ContextKind::InvalidArg).cloned() else { return };
     let Some(at) = arguments.iter().position(|word| *word == *extra).filter(|at| *at > 1) else { return };
@@ -35,7 +35,7 @@ pub(super) fn tell_to_repeat(error: &mut clap::Error, tree: &Command, arguments:
     }
 }
 
-/// The sentence and the next step in what is meant for people: paragraphs, the first of them about what is wrong.
+/// The sentence and the next step from a text for people, whose first paragraph says what is wrong.
 fn told(kind: ErrorKind, text: &str) -> (String, String) {
     let help = "see how it is used with --help".to_owned();
     if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {

@@ -1,4 +1,4 @@
-//! `--watch`: a list, drawn again as soon as something happens.
+//! `--watch`: a list, redrawn as soon as something happens.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -15,13 +15,13 @@ use super::terminal;
 use crate::session::Session;
 use crate::start;
 
-/// What happens so soon after something else is drawn with it.
+/// What happens within this time is drawn together.
 const TOGETHER: Duration = Duration::from_millis(100);
 /// Ages grow without anything happening.
 const REDRAW: Duration = Duration::from_secs(5);
 const CLEAR: &str = "\x1b[2J\x1b[H";
 
-/// Shows the list again and again, until it is interrupted.
+/// Shows the list again and again, until interrupted.
 pub(super) fn go_on(home: Home, entry: &CatalogEntry, input: &Value, form: OutputFormat) -> ExitCode {
     let (news, happened) = channel();
     let mut session = Session::from_env(home.clone());
@@ -68,7 +68,7 @@ fn wait(happened: &Receiver<()>) {
     }
 }
 
-/// Sends word of everything that happens.
+/// Reports that something happened.
 fn follow(home: &Home, news: &Sender<()>) {
     let mut attempt = 0;
     loop {

@@ -1,4 +1,4 @@
-//! The tool that calls any operation by its name: the list of tools stays small, and nothing is out of reach.
+//! The tool that calls any operation by name: the list of tools stays small, and nothing is out of reach.
 
 use comity_app::catalog::{self, CATALOG, CatalogEntry};
 use comity_app::operation::Audience;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// What a call of a tool means.
 pub(crate) enum MeantCall {
-    /// This operation, with this input. None is known by the tool's name if the server is newer.
+    /// An operation with its input; `None` if its name is unknown because the server is newer.
     Operation(Option<&'static CatalogEntry>, Map<String, Value>),
     /// It is answered here.
     Answered(ToolOutcome),
@@ -33,7 +33,6 @@ pub(super) fn tool() -> Tool {
     }
 }
 
-/// Finds out what a call of a tool means.
 pub(crate) fn meant(tool: &str, mut arguments: Map<String, Value>) -> MeantCall {
     if tool != ANY_TOOL {
         return MeantCall::Operation(catalog::find_tool(tool), arguments);
@@ -58,12 +57,13 @@ fn refused(problem: &str) -> MeantCall {
     MeantCall::Answered(ToolOutcome::error(text))
 }
 
-/// What agents can call: all but what Comity's own programs ask.
+/// What agents can call: everything but the operations of Comity's own programs.
 pub(super) fn offered() -> impl Iterator<Item = &'static CatalogEntry> {
     CATALOG.iter().filter(|entry| entry.audience != Audience::Internal)
 }
 
-/// The operations without a tool in the usual list, each with its fields: `worktree_add(slug, base): Make a worktree`.
+/// The operations without a tool in the usual list, each with its fields: `worktree_add(slug, base): Make a
+/// worktree`.
 fn listed() -> String {
     let others = offered().filter(|entry| entry.audience == Audience::People);
     let line = |entry: &CatalogEntry| {

@@ -1,4 +1,4 @@
-//! Bodies of requests: JSON only, of bounded size, in bounded time.
+//! Request bodies: JSON only, of bounded size, in bounded time.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use axum::response::Response;
 use super::peers::ClientActivity;
 use super::{At, reply};
 
-/// Bytes of a body that are read.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// How long a client may take to send one.
 const BODY_MAX: Duration = Duration::from_secs(20);
@@ -35,7 +34,7 @@ pub(super) async fn read(parts: &Parts, body: Body) -> Result<Bytes, Response> {
     doing(ClientActivity::Waiting);
     match read {
         Ok(Ok(bytes)) => Ok(bytes),
-        // Too long, or the client hung up and does not see this.
+        // Too long, or the client hung up and will not see this.
         Ok(Err(_)) => Err(too_large()),
         Err(_) => {
             Err(refuse(StatusCode::REQUEST_TIMEOUT, "the body did not come in time", "send it at once"))
@@ -59,7 +58,7 @@ fn too_large() -> Response {
     refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long", &hint)
 }
 
-/// The rest of the body stays unread, so the connection cannot go on.
+/// The rest of the body stays unread, so the connection is closed.
 fn refuse(status: StatusCode, message: &str, hint: &str) -> Response {
     reply::closing(reply::problem(status, "bad_input", message, hint))
 }

@@ -10,7 +10,8 @@ use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 use super::CALL_THREADS_MAX;
 
-/// Calls that are planned, or whose output nobody has taken yet: what waits for the runtime counts nowhere else.
+/// Calls that are being planned, or whose output nobody has taken yet: nothing else bounds what waits for the
+/// runtime.
 static PLANNED: Semaphore = Semaphore::const_new(CALL_THREADS_MAX);
 
 /// What is asked, and by whom.
@@ -19,11 +20,11 @@ pub(super) struct Question {
     pub(super) op: &'static str,
     pub(super) input: Value,
     pub(super) key: Option<String>,
-    /// Whether the output is wanted in words too.
+    /// Whether the output is wanted as text, too.
     pub(super) text: bool,
 }
 
-/// Asks and waits. If the future is dropped while the call waits in the queue, its place goes too.
+/// Asks and waits. If the future is dropped while the call is queued, its place is given up.
 pub(super) async fn ask(app: &Application, question: Question) -> CallOutput {
     let (sender, output) = oneshot::channel();
     let line = QueuedCall { app: app.clone(), who: question.caller.who, stage: Arc::default() };
@@ -32,7 +33,7 @@ pub(super) async fn ask(app: &Application, question: Question) -> CallOutput {
     let held = planned.as_ref().map(Arc::downgrade).unwrap_or_default();
     let responder = Box::new(HttpReply { line, held, sender: Some(sender) });
     let app = app.clone();
-    // Finding the project looks at files, and reading the log at the disk.
+    // Finding the project reads files, and reading the log reads the disk.
     tokio::task::spawn_blocking(move || {
         comity_app::planted_panic::panic_at("http call");
         let Question { caller, op, input, key, text } = question;
@@ -65,7 +66,7 @@ enum CallStage {
 }
 
 impl QueuedCall {
-    /// Goes on to a stage, unless it is over; gives the one before.
+    /// Moves to a stage, unless it is over; returns the one before.
     fn reach(&self, next: CallStage) -> CallStage {
         let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *stage;
@@ -80,7 +81,7 @@ type PlanningSlot = SemaphorePermit<'static>;
 
 struct HttpReply {
     line: QueuedCall,
-    /// The place of the call among those that are planned, while it has one: what is answered later has none.
+    /// The call's place among those that are planned, while it has one: what is answered later has none.
     held: Weak<PlanningSlot>,
     sender: Option<oneshot::Sender<(CallOutput, Option<Arc<PlanningSlot>>)>>,
 }
@@ -107,7 +108,7 @@ impl Drop for HttpReply {
     }
 }
 
-/// Gives the place in the queue up when the one who waits is gone.
+/// Gives up the place in the queue when the one who waits is gone.
 struct CancelOnDrop(QueuedCall);
 
 impl Drop for CancelOnDrop {

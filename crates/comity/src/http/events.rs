@@ -1,7 +1,7 @@
 //! The event stream: every record of the log, in order and without gaps, from a cursor on.
 //!
-//! Nothing is queued for a client. Each has a cursor and reads the log from there when it is woken, a little at a time, so
-//! a slow one is only late, and costs the same as a quick one.
+//! Nothing is queued for a client. Each has a cursor and reads the log from there when it is woken, a little at a
+//! time, so a slow one is only late, and costs the same as a fast one.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use comity_app::Application;
 use comity_app::ledger::Entry;
 use comity_app::page_size::PageSize;
-use comity_core::{Principal, Record, Refusal, event};
+use comity_core::{Principal, Record, Refusal, TokenHash, event};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -23,7 +23,7 @@ use super::{At, Door, guard, reply, routes, sse, websocket};
 
 /// What is read at a time.
 const PAGE: PageSize = PageSize { records: 256, bytes: 64 * 1024 };
-/// The cursor that a browser sends when it connects again.
+/// The cursor that a browser sends when it reconnects.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// What a client gets next.
@@ -35,11 +35,11 @@ pub(super) enum StreamItem {
         /// Its entry in the ledger.
         json: String,
     },
-    /// The records after the cursor are not kept: the stream goes on further ahead.
+    /// The records after the cursor are not kept: the stream skips ahead.
     Resync { json: String },
 }
 
-/// Answers with a WebSocket or with server-sent events, whichever is asked for.
+/// Answers with a WebSocket or with server-sent events, as requested.
 pub(super) async fn answer(door: &Door, who: Principal, mut parts: Parts) -> Response {
     if !guard::is_websocket(&parts.headers) {
         return match wants_stream(&parts.headers) {
@@ -81,8 +81,10 @@ fn neither() -> Response {
 pub(super) struct Follower {
     app: Application,
     who: Principal,
+    /// What it came in with.
+    token: TokenHash,
     cursor: u64,
-    /// The types that are wanted; all, if there are none.
+    /// The wanted types; empty means all.
     only: Vec<String>,
     news: Arc<Notify>,
     waker: u64,
@@ -108,17 +110,24 @@ impl Follower {
             unreachable!("whoever is let in has a connection")
         };
         peer.now(ClientActivity::Following);
-        Ok(Follower::new(door, peer, who, after, only))
+        let token = comity_app::tokens::hash(guard::token(&parts.headers)?);
+        Ok(Follower::new(door, peer, (who, token), after, only))
     }
 
-    fn new(door: &Door, peer: &Arc<Peer>, who: Principal, after: Option<u64>, only: Vec<String>) -> Follower {
+    fn new(
+        door: &Door,
+        peer: &Arc<Peer>,
+        (who, token): (Principal, TokenHash),
+        after: Option<u64>,
+        only: Vec<String>,
+    ) -> Follower {
         let app = &door.app;
         let news = Arc::new(Notify::new());
         let feed = app.engine().feed();
         let woken = Arc::clone(&news);
         let waker = feed.wake(Arc::new(move |_| woken.notify_one()));
         let cursor = after.unwrap_or_else(|| feed.head());
-        Follower { app: app.clone(), who, cursor, only, news, waker, peer: Arc::clone(peer) }
+        Follower { app: app.clone(), who, token, cursor, only, news, waker, peer: Arc::clone(peer) }
     }
 
     pub(super) fn peer(&self) -> &Arc<Peer> {
@@ -131,10 +140,13 @@ impl Follower {
         json!({ "type": "hello", "head": head, "version": version }).to_string()
     }
 
-    /// What comes next, as soon as there is something; nothing if the stream is over. It may be dropped at any time
+    /// What comes next, as soon as there is something; `None` if the stream is over. It may be dropped at any time
     /// without losing anything.
     pub(super) async fn next(&mut self) -> Option<Vec<StreamItem>> {
         loop {
+            if !self.app.may_stay(self.who, &self.token) {
+                return None;
+            }
             let before = self.cursor;
             let page = self.page().await?;
             if !page.is_empty() {
@@ -150,14 +162,14 @@ impl Follower {
         }
     }
 
-    /// Whether nothing may follow: the server stops, or the agent that reads has ended.
+    /// Whether nothing may follow: the server stops, or the reading agent has ended.
     fn is_over(&self) -> bool {
         let engine = self.app.engine();
         let has_ended = self.who.agent().is_some_and(|agent| engine.world().agents.living(agent).is_err());
         has_ended || engine.feed().is_stopped()
     }
 
-    /// The next records that are wanted. The cursor moves past the others too.
+    /// The next wanted records. The cursor moves past the others, too.
     async fn page(&mut self) -> Option<Vec<StreamItem>> {
         let (cursor, head) = (self.cursor, self.app.engine().feed().head());
         let records = match self.app.engine().feed().recent(cursor, PAGE) {
@@ -168,7 +180,7 @@ impl Follower {
                 let read = move || app.reader().ok().map(|reader| reader.read_page(cursor, PAGE));
                 match tokio::task::spawn_blocking(read).await.ok()? {
                     Some(Ok(records)) => records.into_iter().map(Arc::new).collect(),
-                    // The client connects again with its cursor.
+                    // The client reconnects with its cursor.
                     Some(Err(_)) => return None,
                     None => vec![],
                 }

@@ -7,12 +7,12 @@ use comity_app::Application;
 use comity_app::identity::Identity;
 use comity_core::Refusal;
 
-/// Browsers say with this how the page that asks is related to us.
+/// With this browsers tell how the requesting page is related to us.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// Browsers cannot set headers on a WebSocket, so the token stands among the protocols.
+/// Browsers cannot set headers on a WebSocket, so the token is one of its protocols.
 const TOKEN_PROTOCOL: &str = "bearer.";
 
-/// What is right for a server on this port.
+/// The acceptable addresses of a server on this port.
 pub(super) struct AllowedOrigins {
     hosts: [String; 3],
     origins: [String; 2],
@@ -26,14 +26,14 @@ impl AllowedOrigins {
         }
     }
 
-    /// Who asks, or why it is not let in. What it sent is not repeated: it may be a secret.
+    /// Who asks, or why it is refused. What it sent is not repeated: it may be a secret.
     pub(super) fn admit(&self, app: &Application, parts: &Parts) -> Result<Identity, Refusal> {
         self.check_sender(parts)?;
         // Hashes are compared, so the time it takes tells nothing about the token.
         app.identify_remote(token(&parts.headers)?)
     }
 
-    /// Refuses what another web page sends, or sends to another address.
+    /// Refuses what another web page sends, or what is sent to another address.
     pub(super) fn check_sender(&self, parts: &Parts) -> Result<(), Refusal> {
         self.check_host(parts)?;
         self.check_page(&parts.headers)
@@ -44,7 +44,7 @@ impl AllowedOrigins {
         self.check_sender(parts).is_ok() && token(&parts.headers).is_err()
     }
 
-    /// A web page that was given our address under its own name (DNS rebinding) shows itself here.
+    /// A web page that was given our address under its own name (DNS rebinding) shows here.
     fn check_host(&self, parts: &Parts) -> Result<(), Refusal> {
         let is_ours = |host: &str| self.hosts.iter().any(|ours| ours == host);
         let host = only(&parts.headers, &HOST).ok().flatten();
@@ -72,7 +72,7 @@ impl AllowedOrigins {
     }
 }
 
-/// The token of a request: from `Authorization`, or for a WebSocket from among its protocols.
+/// The token of a request: from `Authorization`, or for a WebSocket from its protocols.
 pub(super) fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
     let missing = || not_allowed("a token is needed", "send the header Authorization: Bearer TOKEN");
     let given = match only(headers, &AUTHORIZATION) {
@@ -92,7 +92,6 @@ pub(super) fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
     given.filter(|token| !token.is_empty()).ok_or_else(missing)
 }
 
-/// Whether a WebSocket is asked for.
 pub(super) fn is_websocket(headers: &HeaderMap) -> bool {
     matches!(only(headers, &UPGRADE), Ok(Some(upgrade)) if upgrade.eq_ignore_ascii_case("websocket"))
 }

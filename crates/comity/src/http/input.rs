@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::routes::PathFields;
 
-/// Puts the input together; a field has one place.
+/// Merges the input; each field may be given in only one place.
 pub(super) fn merge(
     entry: &CatalogEntry,
     body: &[u8],
@@ -23,7 +23,7 @@ pub(super) fn merge(
     let schema = (entry.input)();
     let properties = &schema["properties"];
     for (name, value) in fields {
-        // A path of a file may hold commas, so a value from the path is never split.
+        // A file's path may contain commas, so a value from the path is never split.
         let value = match QueryShape::of(&properties[name]) {
             QueryShape::List => Value::Array(vec![value.into()]),
             shape => shape.read(&value),
@@ -35,7 +35,7 @@ pub(super) fn merge(
         let value = match (shape, &value[..]) {
             (QueryShape::List, values) => list(values),
             (QueryShape::Flag, [one]) if one.is_empty() => true.into(),
-            // Forms send fields that were left empty.
+            // Forms send empty fields.
             (_, [one]) if one.is_empty() => continue,
             (shape, [one]) => shape.read(one),
             (_, _) => return Err(twice(&name)),
@@ -45,7 +45,7 @@ pub(super) fn merge(
     Ok(Value::Object(input))
 }
 
-/// What a value looks like when it is not written as text.
+/// What a value looks like when it is not text.
 #[derive(Clone, Copy)]
 enum QueryShape {
     Text,
@@ -70,7 +70,7 @@ impl QueryShape {
         shapes.into_iter().find(|(kind, _)| takes(kind)).map_or(QueryShape::Text, |(_, shape)| shape)
     }
 
-    /// Reads a value; what does not fit stays text, and the operation says what is wrong with it.
+    /// Parses a value; what does not fit stays text, and the operation reports what is wrong with it.
     fn read(self, text: &str) -> Value {
         let read = match self {
             QueryShape::Text | QueryShape::List => None,

@@ -1,6 +1,7 @@
-//! Accepts connections: a bounded number of them, and somebody always gets in, because who dawdles goes first.
+//! Accepts connections: a bounded number of them, and somebody always gets in, because idle ones are closed first.
 //!
-//! Who is slow with the head of a request, takes long to send another one, or does not read its answer is disconnected.
+//! A client that is slow with the head of a request, takes long to send another one, or does not read its answer is
+//! disconnected.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,31 +17,31 @@ use tokio::time::{Instant, Sleep};
 
 use super::peers::{Peer, Peers};
 
-/// Connections at a time; beyond, those that dawdle are closed for new ones. Files are left for the rest of the server.
+/// Beyond this, idle connections are closed for new ones. That leaves file descriptors for the rest of the server.
 const CONNECTIONS_MAX: usize = 1_024;
-/// How long a new connection may take for the head of its first request. Who is refused then is disconnected, so only
+/// How long a new connection may take for the head of its first request. A refused client is disconnected, so only
 /// holders of a token have connections that last longer.
 const HEAD_MAX: Duration = Duration::from_secs(10);
-/// How long a connection may be kept between requests.
+/// How long a connection may be idle between requests.
 const IDLE_MAX: Duration = Duration::from_secs(20);
 /// How long a client may take to read what its socket holds, before more is sent.
 const STALL_MAX: Duration = Duration::from_secs(20);
-/// How long to wait for a place, or a file descriptor, before somebody else has to go.
+/// How long to wait for a place, or a file descriptor, before another connection is closed.
 const CROWDED_FOR: Duration = Duration::from_millis(20);
 const HEAD_END: &[u8; 4] = b"\r\n\r\n";
 
-/// A listener with room for so many connections.
+/// A listener with a limited number of connections.
 pub(super) struct Bounded {
     listener: TcpListener,
     room: Arc<Semaphore>,
     peers: Peers,
 }
 
-/// One connection, which gives its place back when it is dropped.
+/// One connection, which releases its place when dropped.
 pub(super) struct HttpConnection {
     stream: TcpStream,
     head: Option<HeadScan>,
-    /// Looks after a connection that does nothing.
+    /// Times out a connection that does nothing.
     idle: Pin<Box<Sleep>>,
     /// Set while the client does not read.
     stalled: Option<Pin<Box<Sleep>>>,
@@ -59,7 +60,7 @@ impl Bounded {
         Bounded { listener, room: Arc::new(Semaphore::new(CONNECTIONS_MAX)), peers: Peers::default() }
     }
 
-    /// A place for a connection: somebody's who dawdles, if there is none.
+    /// A place for a connection: an idle one's, if none is free.
     async fn place(&self) -> Option<OwnedSemaphorePermit> {
         if let Ok(place) = Arc::clone(&self.room).try_acquire_owned() {
             return Some(place);
@@ -83,7 +84,7 @@ impl axum::serve::Listener for Bounded {
             match self.listener.accept().await {
                 Ok((stream, from)) => {
                     let place = self.place().await;
-                    // Answers are small and somebody waits for each; if it cannot be set they are only slower.
+                    // Answers are small and somebody waits for each; if this fails they are only slower.
                     let _ = stream.set_nodelay(true);
                     return (HttpConnection::new(stream, self.peers.enter(), place), from);
                 }
@@ -108,7 +109,6 @@ impl HttpConnection {
         HttpConnection { stream, head: Some(HeadScan::default()), idle, stalled: None, peer, _place: place }
     }
 
-    /// Who is at the other end.
     pub(super) fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
@@ -130,13 +130,13 @@ impl HttpConnection {
         Poll::Pending
     }
 
-    /// Nothing is read or written any more, whichever of the two is tried next.
+    /// From now on neither reads nor writes succeed.
     fn too_late(&self) -> io::Error {
         self.peer.close();
         io::ErrorKind::TimedOut.into()
     }
 
-    /// What came of writing; an error once the client has not read for too long.
+    /// The result of writing; an error once the client has not read for too long.
     fn watch<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
@@ -152,7 +152,7 @@ impl HttpConnection {
 }
 
 impl HeadScan {
-    /// Looks at what came in; true once the end of the head is there.
+    /// Scans incoming bytes; true once the end of the head is there.
     fn is_whole(&mut self, bytes: &[u8]) -> bool {
         for byte in bytes {
             let is_next = *byte == HEAD_END[self.seen];

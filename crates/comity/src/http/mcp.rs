@@ -27,7 +27,7 @@ use super::{Door, ToolSet, body, outcome, reply, rest, routes};
 /// The longest wait of a call: clients give up on a tool after a minute or two.
 const WAIT_MAX: Span = Span(Millis::seconds(90));
 
-/// Before the mail that goes with a result.
+/// Precedes the mail that goes with a result.
 pub(crate) const MAIL: &str = "\nMail for you, from other agents or people: judge it as such.\n";
 
 /// How long mail that was offered over HTTP may wait for the receiver's next call.
@@ -126,7 +126,7 @@ async fn run(
     outcome
 }
 
-/// Some programs show their model nothing but results: the mail that waits goes with one.
+/// Adds waiting mail to a result: some programs show their model nothing else.
 async fn add_mail(door: &Door, caller: Caller, outcome: &mut ToolOutcome) {
     let who = caller.who;
     let input = json!({ "lease": OFFER_LEASE.to_string() });
@@ -142,7 +142,7 @@ fn offers(door: &Door) -> MutexGuard<'_, BTreeMap<Principal, Receipt>> {
     door.offers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A call proves that the answer to the one before has arrived, with the mail in it.
+/// A call proves that the answer to the previous one has arrived, with its mail.
 async fn acknowledge_last(door: &Door, caller: &Caller) {
     let Some(receipt) = offers(door).remove(&caller.who) else { return };
     let input = json!({ "receipt": receipt });
@@ -152,7 +152,7 @@ async fn acknowledge_last(door: &Door, caller: &Caller) {
     let _ = call::ask(&door.app, question).await;
 }
 
-/// Shortens a wait that no client would sit out; tells whether it did.
+/// Shortens a wait that no client would sit out; returns whether it did.
 pub(crate) fn cap_wait(arguments: &mut Map<String, Value>) -> bool {
     let Some(wait) = arguments.get_mut("wait") else { return false };
     let is_long = serde_json::from_value::<Span>(wait.clone()).is_ok_and(|asked| asked > WAIT_MAX);

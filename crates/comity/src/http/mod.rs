@@ -1,4 +1,4 @@
-//! The HTTP door: REST, event streams, metrics and MCP on loopback, for who has a token.
+//! The HTTP door: REST, event streams, metrics and MCP on loopback, for holders of a token.
 //!
 //! Every request passes [`guard`] before anything else looks at it, then [`routes`] finds what it asks for. The
 //! runtime has one thread and never waits for the disk: calls are planned on [`call`]'s threads and committed by the
@@ -52,15 +52,15 @@ pub(crate) use outcome::{image, structured, structured_output};
 use peers::ClientActivity;
 pub(crate) use tools::{ToolSet, mcp_server, tool_list};
 
-/// Threads that plan calls at a time; further calls wait for one.
+/// Threads that plan calls; further calls wait for one.
 const CALL_THREADS_MAX: usize = 16;
-/// How long requests that are being answered may take when the door closes.
+/// How long running requests may take when the door closes.
 const CLOSING_MAX: Duration = Duration::from_millis(500);
 
-/// What the door opens to.
+/// What the door needs.
 pub(crate) struct Door {
     pub(crate) app: Application,
-    /// MCP by its set of tools, each made when it is first asked for.
+    /// MCP by its set of tools, each created on first use.
     mcp: [OnceLock<comity_mcp::McpServer>; 3],
     /// The mail that was last offered over MCP, until the receiver's next call proves that it arrived.
     pub(crate) offers: Mutex<BTreeMap<Principal, Receipt>>,
@@ -81,11 +81,11 @@ impl Door {
     }
 }
 
-/// Where the code in the link of a login becomes a token.
+/// Where a login link's code becomes a token.
 pub(crate) const SESSION: &str = "/api/session";
 const SESSION_METHOD: &str = "POST";
 
-/// Listens on loopback; port 0 takes any that is free.
+/// Listens on loopback; port 0 takes any free one.
 pub(crate) fn bind(port: u16) -> std::io::Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port))
 }
@@ -134,7 +134,7 @@ struct OpenDoor {
 }
 
 impl OpenDoor {
-    /// The answer to what needs no token: the page, and the opening of the link of a login.
+    /// The answer to what needs no token: the page, and opening a login link.
     fn without_token(&self, parts: &Parts) -> Option<Response> {
         type Answer = fn(&OpenDoor, &Parts) -> Result<Response, Refusal>;
         let answer: Answer = match (parts.method.as_str(), parts.uri.path()) {
@@ -150,7 +150,7 @@ impl OpenDoor {
         }))
     }
 
-    /// Gives a token for what is in the link of a login. The body, if there is one, stays unread.
+    /// Returns a token for a login link's code. The body, if there is one, stays unread.
     fn open_link(&self, parts: &Parts) -> Result<Response, Refusal> {
         let code = guard::token(&parts.headers).map_err(|_| Refusal::NotAllowed {
             problem: "a code is needed: what stands behind #login= in the link that comity login prints"
@@ -181,7 +181,7 @@ impl Connected<IncomingStream<'_, listener::Bounded>> for At {
     }
 }
 
-/// Takes one request: the guard first, then the routes.
+/// Handles one request: the guard first, then the routes.
 async fn enter(
     State(open): State<Arc<OpenDoor>>,
     ConnectInfo(At(peer)): ConnectInfo<At>,

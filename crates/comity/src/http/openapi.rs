@@ -1,4 +1,4 @@
-//! The description of the REST door, from the catalog.
+//! The OpenAPI description of REST, from the catalog.
 
 use comity_app::catalog::{CATALOG, CatalogEntry};
 use serde_json::{Map, Value, json};
@@ -80,7 +80,7 @@ fn operation(entry: &CatalogEntry) -> Value {
         entry.route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
     for name in &in_path {
         let schema = take(&mut input, name);
-        // One value stands in a path, also where the body takes a list.
+        // A path contains a single value, even if the body takes a list.
         let one = given(if schema["type"] == "array" { &schema["items"] } else { &schema });
         parameters.push(json!({
             "name": name, "in": "path", "required": true, "description": described(&schema), "schema": one,
@@ -107,7 +107,7 @@ fn operation(entry: &CatalogEntry) -> Value {
     operation
 }
 
-/// The schema of what is there: a part of a path cannot be left out.
+/// The schema without null: a part of a path cannot be omitted.
 fn given(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some([kind]) = schema["type"]
@@ -120,7 +120,7 @@ fn given(schema: &Value) -> Value {
     schema
 }
 
-/// The fields of an input as parameters of a query.
+/// The fields of an input as query parameters.
 fn query(input: &Value) -> Vec<Value> {
     let required =
         |name: &str| input["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
@@ -134,7 +134,7 @@ fn query(input: &Value) -> Vec<Value> {
     properties.map(parameter).collect()
 }
 
-/// Takes a field out of an input.
+/// Removes a field from an input.
 fn take(input: &mut Value, name: &str) -> Value {
     if let Some(required) = input["required"].as_array_mut() {
         required.retain(|one| one != name);
@@ -175,13 +175,13 @@ fn session() -> Value {
     })
 }
 
-/// A name for what is no operation of the catalog.
+/// An id for what is not an operation of the catalog.
 fn operation_id(path: &str) -> String {
     let words = path.split(['/', '.']).filter(|word| !word.is_empty() && *word != "api" && *word != "json");
     words.collect::<Vec<_>>().join("_")
 }
 
-/// The answers there are: what was asked for, or why not.
+/// The possible answers: the output, and errors.
 fn with_errors(good: Value) -> Value {
     let mut responses = Map::from_iter([("200".to_owned(), good)]);
     for (status, _) in ERRORS {
@@ -192,7 +192,7 @@ fn with_errors(good: Value) -> Value {
     responses.into()
 }
 
-/// Statuses of refusals, and what they mean.
+/// Statuses of refusals, and their meaning.
 const ERRORS: &[(&str, &str)] = &[
     ("400", "The request can't be understood."),
     ("401", "The request has no token, or one that is nobody's."),

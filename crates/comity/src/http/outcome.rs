@@ -5,10 +5,10 @@ use comity_mcp::{ImageData, WORDS};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Refusals whose numbers an agent can use: they come as data, too.
+/// Refusals with numbers that an agent can use: they are also returned as data.
 const WITH_NUMBERS: [&str; 3] = ["pool_full", "ownership", "mutex_busy"];
 
-/// The picture in an output, which is no text.
+/// The picture in an output, which is not text.
 pub(crate) fn image(entry: &CatalogEntry, output: &str) -> Option<ImageData> {
     #[derive(Deserialize)]
     struct ImageOutput {
@@ -20,8 +20,8 @@ pub(crate) fn image(entry: &CatalogEntry, output: &str) -> Option<ImageData> {
     serde_json::from_str::<ImageOutput>(output).ok()?.image
 }
 
-/// An answer as data, where others know the names of its fields. Some clients show models nothing else, so its words are in
-/// it, too.
+/// An answer as data, if others know the names of its fields. It includes the text, because some clients show models
+/// nothing else.
 pub(crate) fn structured_output(entry: &CatalogEntry, output: &str, text: &str) -> Option<Value> {
     if !entry.is_structured {
         return None;
@@ -31,7 +31,7 @@ pub(crate) fn structured_output(entry: &CatalogEntry, output: &str, text: &str) 
     Some(output)
 }
 
-/// What an answer as data looks like.
+/// The schema of an answer as data.
 pub(super) fn output_schema(entry: &CatalogEntry) -> Option<Value> {
     if !entry.is_structured {
         return None;
@@ -41,7 +41,7 @@ pub(super) fn output_schema(entry: &CatalogEntry) -> Option<Value> {
     Some(schema)
 }
 
-/// A refusal as data, where it has more to say than its words. Some clients show models nothing else, so it is complete.
+/// A refusal as data, if it says more than its text. Some clients show models nothing else, so it is complete.
 pub(crate) fn structured(error: &str, notices: &[String]) -> Option<Value> {
     let error: Value = serde_json::from_str(error).ok()?;
     let has_numbers = WITH_NUMBERS.iter().any(|code| error["code"] == *code);

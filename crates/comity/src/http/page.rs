@@ -1,4 +1,4 @@
-//! The page at the root, until there is a dashboard. It holds nothing that needs a token: that is in the link.
+//! The page at the root, until there is a dashboard. Nothing in it needs a token: that is in the link.
 
 use axum::http::HeaderValue;
 use axum::http::StatusCode;
@@ -7,11 +7,10 @@ use axum::response::Response;
 
 use super::reply;
 
-/// Nothing is loaded from elsewhere, and nobody shows the page in theirs.
+/// Nothing is loaded from elsewhere, and nobody may frame the page.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/// The page.
 pub(super) fn answer() -> Response {
     let mut response = reply::text(StatusCode::OK, "text/html; charset=utf-8", PAGE.to_owned());
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));

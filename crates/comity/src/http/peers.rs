@@ -1,4 +1,4 @@
-//! The clients that are connected, and who of them goes first when there are too many.
+//! The connected clients, and which of them is closed first when there are too many.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,13 +9,13 @@ use tokio::time::Instant;
 
 use super::unsent::UNSENT_BYTES_MAX;
 
-/// All clients; clones are the same.
+/// Clones share the clients.
 #[derive(Clone, Default)]
 pub(super) struct Peers(Arc<Mutex<All>>);
 
 #[derive(Default)]
 struct All {
-    /// In the order in which they came.
+    /// In order of arrival.
     peers: BTreeMap<u64, Weak<Peer>>,
     next: u64,
     /// Bytes that wait for all of them.
@@ -39,18 +39,17 @@ struct PeerState {
     waker: Option<Waker>,
 }
 
-/// What a client does, the sooner it has to go for others the earlier.
+/// What a client does; earlier variants are closed first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum ClientActivity {
     /// It has not shown a token.
     Entering,
-    /// It has nothing to do.
     Idle,
     /// It sends the rest of its request.
     Sending,
-    /// It follows the log, and goes on from its cursor when it comes back.
+    /// It follows the log, and continues from its cursor when it comes back.
     Following,
-    /// It waits for an answer. It does not have to go.
+    /// It waits for an answer, and is not closed.
     Waiting,
 }
 
@@ -71,7 +70,7 @@ impl Peers {
         peer
     }
 
-    /// Closes the client that has to go first, unless all of them wait for answers.
+    /// Closes the client that goes first, unless all of them wait for answers.
     pub(super) fn close_one(&self) {
         let peers = self.connected();
         let first = peers.iter().filter_map(|peer| {
@@ -87,7 +86,7 @@ impl Peers {
         }
     }
 
-    /// Closes those who have taken nothing for longest, until no more waits for the others than may.
+    /// Closes those that have read nothing for longest, until what waits for the others is within bounds.
     fn close_slowest(&self) {
         let peers = self.connected();
         let mut slow: Vec<(Instant, usize, &Arc<Peer>)> = peers
@@ -114,7 +113,6 @@ impl Peers {
 }
 
 impl Peer {
-    /// It does something else from now on.
     pub(super) fn now(&self, doing: ClientActivity) {
         let mut state = lock(&self.state);
         (state.doing, state.since) = (doing, Instant::now());
@@ -127,12 +125,12 @@ impl Peer {
         }
     }
 
-    /// It has taken something that was sent.
+    /// It has received something.
     pub(super) fn acted(&self) {
         lock(&self.state).since = Instant::now();
     }
 
-    /// So many more bytes wait for it; if that is too much for all, the slowest go.
+    /// More bytes wait for it; if that is too much in total, the slowest are closed.
     pub(super) fn queue(&self, bytes: usize) {
         {
             let mut state = lock(&self.state);
@@ -162,7 +160,7 @@ impl Peer {
         matches!(state.doing, ClientActivity::Entering | ClientActivity::Idle).then_some(state.since)
     }
 
-    /// An error if it has to go; else whoever asks is told when it has.
+    /// An error if it was closed; otherwise wakes the caller when it is.
     pub(super) fn check(&self, context: &Context<'_>) -> io::Result<()> {
         let mut state = lock(&self.state);
         if state.is_closing {

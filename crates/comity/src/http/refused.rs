@@ -1,4 +1,4 @@
-//! Callers that were not let in are written down: the first at once, those that follow soon together.
+//! Records refused callers: the first at once, later ones in batches.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use comity_core::{Ask, Refusal};
 /// How long callers are counted before the next line in the log.
 pub(super) const TOGETHER: Duration = Duration::from_secs(30);
 
-/// Writes down who was not let in.
+/// Records refused callers.
 #[derive(Clone)]
 pub(super) struct Refused {
     together: Duration,
@@ -19,19 +19,18 @@ pub(super) struct Refused {
 
 #[derive(Default)]
 struct RefusalCount {
-    /// Whether somebody will write down those that are counted.
+    /// Whether the counted ones will be recorded.
     is_waiting: bool,
     count: u64,
     why: String,
 }
 
 impl Refused {
-    /// Those within this long of the first are written down together.
+    /// Those within this time of the first are recorded together.
     pub(super) fn within(together: Duration) -> Refused {
         Refused { together, counted: Arc::default() }
     }
 
-    /// Somebody was not let in.
     pub(super) fn note(&self, app: &Application, refusal: &Refusal) {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let why = refusal.to_string();
@@ -49,7 +48,7 @@ impl Refused {
         });
     }
 
-    /// Writes down those that were only counted.
+    /// Records those that were only counted.
     pub(super) fn flush(&self, app: &Application) {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
         if counted.count > 0 {

@@ -1,4 +1,4 @@
-//! Answers as they leave: status codes, errors, and the headers that all of them carry.
+//! Responses: status codes, errors, and the headers that all of them have.
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
@@ -9,9 +9,9 @@ use comity_app::{Failure, Rendered, Wording};
 use comity_core::agents::AgentRefusal;
 use comity_core::refusal::{Refusal, RefusalKind};
 
-/// Carries what the calling agent has to be told besides: a JSON array of sentences.
+/// Further notices for the calling agent: a JSON array of sentences.
 const NOTICES: HeaderName = HeaderName::from_static("comity-notices");
-/// Bytes of notices in one answer; many clients read no longer headers.
+/// Many clients read no longer headers.
 const NOTICES_BYTES_MAX: usize = 4_096;
 
 /// The output of an operation, or why there is none.
@@ -26,17 +26,16 @@ pub(super) fn output(output: Result<Rendered, Failure>, told: &[String]) -> Resp
     response
 }
 
-/// Why there is no output.
 pub(super) fn failure(failure: &Failure) -> Response {
     json(status(failure), format!("{{\"error\":{}}}", failure.to_json(Wording::Requests)))
 }
 
-/// A refusal of the rules, or of the door by the same rules.
+/// A refusal of the rules, or of the door in the same form.
 pub(super) fn refusal(refusal: Refusal) -> Response {
     failure(&Failure::Refused(refusal))
 }
 
-/// The token is nobody's; nobody here has an environment to set it in.
+/// The token is unknown; nobody here has an environment to set it in.
 pub(super) fn unknown_token() -> Response {
     let hint = "send what POST /api/agents gave as the header Authorization: Bearer TOKEN";
     let refusal = Refusal::Agent(AgentRefusal::BadToken);
@@ -53,7 +52,6 @@ pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
     text(status, "application/json", body)
 }
 
-/// Text of some type with a status.
 pub(super) fn text(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
@@ -61,20 +59,20 @@ pub(super) fn text(status: StatusCode, kind: &'static str, body: impl Into<Body>
     response
 }
 
-/// The same answer to somebody who sent no token.
+/// Asks for a token.
 pub(super) fn unauthorized(mut response: Response) -> Response {
     *response.status_mut() = StatusCode::UNAUTHORIZED;
     response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 
-/// The same answer, after which the connection is closed.
+/// Closes the connection after the response.
 pub(super) fn closing(mut response: Response) -> Response {
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
-/// Adds what every answer carries.
+/// Adds the headers of every response.
 pub(super) fn seal(response: &mut Response) {
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -96,7 +94,7 @@ fn status(failure: &Failure) -> StatusCode {
     }
 }
 
-/// Whether the log could not be written: it may work again later, with nothing else changed.
+/// Whether the log could not be written: then a retry may succeed, with nothing else changed.
 fn is_of_the_log(problem: &str) -> bool {
     let begins = [LogError::DiskFull, LogError::Fenced, LogError::Failed(String::new())];
     problem.starts_with(CUT) || begins.iter().any(|error| problem.starts_with(&error.to_string()))
@@ -118,7 +116,7 @@ fn notices(told: &[String]) -> Option<HeaderValue> {
     HeaderValue::try_from(value).ok().filter(|_| !told.is_empty())
 }
 
-/// JSON with everything beyond plain ASCII escaped.
+/// JSON with everything beyond ASCII escaped.
 fn ascii(json: &str) -> String {
     let mut plain = String::with_capacity(json.len());
     for c in json.chars() {

@@ -15,7 +15,7 @@ use super::call::{self, Question};
 use super::routes::{self, PathFields};
 use super::{Door, body, input, reply};
 
-/// The directory that relative paths are meant from.
+/// The directory that relative paths start from.
 pub(super) const CWD: HeaderName = HeaderName::from_static("comity-cwd");
 /// The time zone that times are read and shown in.
 pub(super) const ZONE: HeaderName = HeaderName::from_static("comity-timezone");
@@ -49,7 +49,7 @@ pub(super) async fn answer(
     }
 }
 
-/// The caller: who by its token, where by a header, or for an agent where it joined.
+/// The caller: who by the token, where by a header, or for an agent where it joined.
 pub(super) fn caller(app: &Application, you: Identity, headers: &HeaderMap) -> Result<Caller, Refusal> {
     let named = header(headers, &CWD)?.map(PathBuf::from);
     if named.as_deref().is_some_and(|cwd| !cwd.is_absolute()) {

@@ -1,4 +1,4 @@
-//! What a request asks for. The catalog says where its operations are; the rest is listed here.
+//! What a request asks for. The catalog has the operations' routes; the rest is listed here.
 
 use std::sync::OnceLock;
 
@@ -15,10 +15,9 @@ use percent_encoding::percent_decode_str;
 
 use super::{Door, events, mcp, openapi, reply, rest};
 
-/// Every operation by its name, with its input as the body.
+/// Every operation by name, with its input as the body.
 pub(super) const BY_NAME: Route = Route { method: "POST", path: "/api/op/{name}" };
 
-/// What is not an operation.
 #[derive(Clone, Copy)]
 enum Other {
     ByName,
@@ -44,18 +43,18 @@ enum RouteTarget {
     Other(Other),
 }
 
-/// The description, made once: it takes longer than most answers.
+/// Created once: it takes longer than most answers.
 static OPENAPI: OnceLock<String> = OnceLock::new();
 
-/// Values from the path, by the field that they are for.
+/// Values from the path, by their field.
 pub(super) type PathFields = Vec<(&'static str, String)>;
 
-/// Answers a request of somebody who was let in.
+/// Answers an admitted request.
 pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body) -> Response {
     let path = parts.uri.path().to_owned();
     let here = || routes().filter(|(route, _)| matches(route.path, &path).is_some());
     let with_method = here().filter(|(route, _)| route.method == parts.method.as_str());
-    // Of two routes the one that says more of the path is meant.
+    // Of two routes the one with more literal parts wins.
     let Some((route, target)) = with_method.min_by_key(|(route, _)| route.path.matches('{').count()) else {
         return nothing_here(&here().map(|(route, _)| route.method).collect::<Vec<_>>());
     };
@@ -84,7 +83,7 @@ pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body)
     }
 }
 
-/// The pairs of the query, decoded.
+/// The decoded pairs of the query.
 pub(super) fn query(uri: &Uri) -> Vec<(String, String)> {
     form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).into_owned().collect()
 }
@@ -124,8 +123,8 @@ fn nothing_here(methods: &[&str]) -> Response {
     response
 }
 
-/// The parts of the path that stand for fields of the template. A field at its end takes all that is left, so that a
-/// path of a file needs no encoding.
+/// The parts of the path that match fields of the template. A field at its end takes the rest, so that a file's path
+/// needs no encoding.
 fn matches<'a>(template: &'static str, path: &'a str) -> Option<Vec<(&'static str, &'a str)>> {
     let field = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
     let mut fields = Vec::new();

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use super::events::{Follower, StreamItem};
 use super::unsent::{counted, in_time};
 
-/// Events on their way to one client: they may be large.
+/// Events in flight to one client: they may be large.
 const ON_THE_WAY_MAX: usize = 1;
 
 pub(super) fn answer(follower: Follower) -> Response {

@@ -25,24 +25,23 @@ running, then done with evidence, or failed with a reason.
 - call does everything else, such as worktree_add; without arguments it lists what there is.
 - When you have nothing to do: idle with what you did, then next with wait.";
 
-/// What an agent does that joins the others.
+/// How an agent joins the others.
 const JOIN: &str = "\
 Join the team that works in this repository. See who is here with agents and what is locked with locks, then call next and do \
 what it gives you. Say what you do with TaskUpdate, ask others with SendMessage, and commit with commit. When you have nothing \
 left, call idle with what you did, and next with wait.";
 
-/// Which tools are offered. Every agent reads all of the list in every conversation, so it is small unless asked otherwise.
+/// Which tools are offered. Every agent reads the whole list in every conversation, so it is small by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ToolSet {
     Usual,
     /// Those of the browser, too.
     Browser,
-    /// All, those for people included.
+    /// All, including those for people.
     All,
 }
 
 impl ToolSet {
-    /// What is asked for by this name.
     pub(crate) fn named(name: &str) -> Option<ToolSet> {
         match name {
             "browser" => Some(ToolSet::Browser),
@@ -71,14 +70,14 @@ pub(crate) fn mcp_tools(offer: ToolSet) -> Vec<Tool> {
     CATALOG.iter().filter(is_offered).map(tool).chain([any_tool::tool()]).collect()
 }
 
-/// The list of the MCP tools, written once: each `comity mcp` asks the server for it.
+/// The serialized list of MCP tools: each `comity mcp` asks the server for it.
 pub(crate) fn tool_list(offer: ToolSet) -> &'static RawValue {
     static LISTS: [OnceLock<Box<RawValue>>; 3] = [const { OnceLock::new() }; 3];
     LISTS[offer as usize]
         .get_or_init(|| to_raw_value(&mcp_tools(offer)).expect("schemas have text for keys, and fit"))
 }
 
-/// What MCP offers: Comity by its name, with the tools of a list.
+/// The MCP server: Comity under its name, with the tools of a list.
 pub(crate) fn mcp_server(tools: &RawValue, version: &str) -> Result<McpServer, serde_json::Error> {
     let info = ServerInfo {
         name: "comity".into(),
@@ -86,7 +85,7 @@ pub(crate) fn mcp_server(tools: &RawValue, version: &str) -> Result<McpServer, s
         version: version.into(),
         instructions: Some(INSTRUCTIONS.into()),
     };
-    // What is not listed can be called all the same: the list is short, not the right to ask.
+    // Unlisted tools can be called, too: the list is short, but does not limit what may be asked.
     let others = any_tool::offered().map(|entry| entry.tool.to_owned()).collect();
     let resources = vec![
         Resource::new("comity://inbox", "Inbox", "What waits for you, and how to answer it", inbox()),
@@ -137,10 +136,10 @@ fn tool(entry: &CatalogEntry) -> Tool {
     }
 }
 
-/// What only those need to know who type a command.
+/// What only people who type a command need to know.
 const TYPED: [&str; 2] = ["; repeat for more", "; - for standard input"];
 
-/// Leaves out what a model does not need: every agent reads all schemas in every conversation.
+/// Removes what a model does not need: every agent reads all schemas in every conversation.
 fn compact(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
     for noise in ["title", "$schema", "format", "default", "additionalProperties"] {
@@ -154,7 +153,7 @@ fn compact(schema: &mut Value) {
     if let Some(Value::Array(words)) = schema.get_mut("enum") {
         words.retain(|word| !word.is_null());
     }
-    // What may be left out need not be null too.
+    // What may be omitted need not be null, too.
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {
         kinds.retain(|kind| kind != "null");
         if let [only] = &kinds[..] {

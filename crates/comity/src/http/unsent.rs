@@ -1,4 +1,5 @@
-//! What waits for clients: every byte counts until it is in the client's socket, and beyond a bound the slowest go.
+//! What waits for clients: every byte counts until it is in the client's socket, and beyond a bound the slowest are
+//! closed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ const SEND_MAX: Duration = Duration::from_secs(30);
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ClientGone;
 
-/// So many bytes wait for a client.
+/// Bytes that wait for a client.
 pub(super) struct Unsent {
     peer: Arc<Peer>,
     bytes: usize,
@@ -55,12 +56,12 @@ pub(super) fn counted(peer: &Arc<Peer>, bytes: impl Into<Bytes>) -> Bytes {
     Bytes::from_owner(UnsentBytes { bytes, _counted: counted })
 }
 
-/// The same answer, whose body counts until it is sent. A stream counts what it sends by itself.
+/// The same response, with its body counted until it is sent. A stream counts what it sends by itself.
 pub(super) async fn count(peer: &Arc<Peer>, response: Response) -> Response {
     let (parts, body) = response.into_parts();
     let body = match body.size_hint().exact() {
         None | Some(0) => body,
-        // It is in memory already, in one piece.
+        // It is already in memory, in one piece.
         Some(_) => match axum::body::to_bytes(body, usize::MAX).await {
             Ok(bytes) => Body::from(counted(peer, bytes)),
             Err(never) => Body::from(never.to_string()),
@@ -69,7 +70,7 @@ pub(super) async fn count(peer: &Arc<Peer>, response: Response) -> Response {
     Response::from_parts(parts, body)
 }
 
-/// Waits until the client has taken a message, unless it is too slow.
+/// Waits until the client has received a message, unless it is too slow.
 pub(super) async fn in_time<E>(sending: impl Future<Output = Result<(), E>>) -> Result<(), ClientGone> {
     match tokio::time::timeout(SEND_MAX, sending).await {
         Ok(Ok(())) => Ok(()),

@@ -1,4 +1,4 @@
-//! The event stream as a WebSocket: one JSON text for each record.
+//! The event stream as a WebSocket: one JSON text per record.
 
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
@@ -6,7 +6,7 @@ use axum::response::Response;
 use super::events::{Follower, StreamItem};
 use super::unsent::{ClientGone, Unsent, in_time};
 
-/// The protocol that is spoken; browsers offer it beside their token.
+/// The protocol's name; browsers offer it together with their token.
 const PROTOCOL: &str = "comity.v1";
 /// Bytes of a message from a client, which has nothing to say.
 const MESSAGE_BYTES_MAX: usize = 4_096;

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use super::found;
 
-/// How long Codex may take to tell of its hooks.
+/// How long Codex may take to report its hooks.
 const CODEX_MAX: Duration = Duration::from_secs(15);
-/// Bytes of what it says.
+/// Bytes of its report.
 const CODEX_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Whether a program runs the hooks in this file; else what is in the way, and what to do.
+/// Whether a program runs the hooks in this file; otherwise what prevents it, and what to do.
 pub(crate) fn look(dialect: Dialect, hooks: &Path) -> Result<(), String> {
     let Some(program) = found::program(dialect) else {
         return Err(format!(
@@ -36,7 +36,7 @@ pub(crate) fn look(dialect: Dialect, hooks: &Path) -> Result<(), String> {
     }
 }
 
-/// Settings besides the user's, which switch all hooks off or lead them and commands elsewhere.
+/// Settings besides the user's that switch all hooks off or redirect them and commands.
 fn claude(own: &Path) -> Result<(), String> {
     let own = own.canonicalize().ok();
     let here = std::env::current_dir().unwrap_or_default();
@@ -51,7 +51,7 @@ fn claude(own: &Path) -> Result<(), String> {
         if let Some(switch) = switches.into_iter().find(|switch| settings[switch] == true) {
             return Err(format!("{switch} in {} switches these hooks off; take it out", file.display()));
         }
-        // Above a project in the home directory are the user's own settings, with what we put there.
+        // Above a project in the home directory are the user's own settings, with ours in them.
         if file.canonicalize().ok() == own {
             continue;
         }
@@ -69,7 +69,7 @@ fn claude(own: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Codex runs a hook only after its user has trusted it, and tells which it does.
+/// Codex runs a hook only after its user has trusted it, and reports which it does.
 fn codex(program: &Path, file: &Path) -> Result<(), String> {
     let hooks = codex_hooks(program).map_err(|why| {
         format!("Codex did not say whether it runs these hooks ({why}); start codex and look in /hooks")
@@ -98,7 +98,7 @@ fn codex(program: &Path, file: &Path) -> Result<(), String> {
     }
 }
 
-/// All hooks that Codex finds from here, as its own server tells.
+/// All hooks that Codex finds from here, according to its own server.
 fn codex_hooks(program: &Path) -> Result<Vec<Value>, String> {
     let mut command = Command::new(program);
     command.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

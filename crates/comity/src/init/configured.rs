@@ -1,4 +1,4 @@
-//! How an agent program is set up at this moment, by what is in its files.
+//! An agent program's current setup, from its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use super::{User, active};
 
 /// An agent program as it would start now.
 pub(crate) struct Configured {
-    /// The line that it runs before a tool call, or why it asks nobody.
+    /// The command that it runs before a tool call, or why it asks nobody.
     pub(crate) hook: Result<String, String>,
     /// The file that names it.
     pub(crate) hook_file: Option<PathBuf>,
-    /// What its shell commands start through, if that is ours and works; else why not.
+    /// What its shell commands start through, if that is ours and works; otherwise why not.
     pub(crate) shell: Result<ShellStart, String>,
 }
 
@@ -44,12 +44,12 @@ impl Configured {
         }
     }
 
-    /// Whether the program itself runs that line; else what is in the way, and what to do.
+    /// Whether the program itself runs that command; otherwise what prevents it, and what to do.
     pub(crate) fn active(&self, dialect: Dialect) -> Result<(), String> {
         self.hook_file.as_deref().map_or(Ok(()), |file| active::look(dialect, file))
     }
 
-    /// Where the shell commands of a program are not confined although it is set up.
+    /// Where a program's shell commands are not confined although it is set up.
     pub(crate) fn exceptions(dialect: Dialect, user: &User, connection: &ProgramPaths) -> Vec<String> {
         let takes_users_shell = matches!(dialect, Dialect::Codex | Dialect::OpenCode);
         let shell = std::env::var("SHELL").ok().filter(|_| takes_users_shell);
@@ -75,7 +75,7 @@ impl Configured {
             && configs.any(|place| shares_server(&fs::read_to_string(user.file(place)).unwrap_or_default()))
     }
 
-    /// Whether anything of ours is in the files of a program.
+    /// Whether anything of ours is in a program's files.
     pub(crate) fn has_traces(dialect: Dialect, user: &User) -> bool {
         places(dialect).iter().any(|place| {
             let text = fs::read_to_string(user.file(place)).unwrap_or_default();
@@ -84,7 +84,7 @@ impl Configured {
     }
 }
 
-/// Whether a zsh that the program starts begins again through us.
+/// Whether a zsh that the program starts restarts through us.
 fn confines_zsh(dialect: Dialect, user: &User, connection: &ProgramPaths) -> bool {
     let named = places(dialect).iter().find_map(|place| {
         let text = fs::read_to_string(user.file(place)).ok()?;
@@ -132,7 +132,7 @@ fn switched_off(dialect: Dialect, text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether what the settings name is there and is what we write.
+/// Whether what the settings name exists and is what we write.
 fn works(start: ShellStart, file: &str, connection: &ProgramPaths) -> Result<ShellStart, String> {
     match &start {
         ShellStart::Prefix(program) if *program == connection.confine() && Path::new(program).is_file() => {

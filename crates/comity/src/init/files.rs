@@ -1,4 +1,4 @@
-//! Changes of the user's files: shown, written whole or not at all, with a backup, and taken back.
+//! Edits of the user's files: shown, written atomically, with a backup, and undone.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use comity_guard::connect::{SettingsFile, SettingsRoot};
 use comity_wire::Home;
 use serde::{Deserialize, Serialize};
 
-/// What is added to the name of a file's copy from before.
+/// Suffix of a file's backup.
 const BACKUP: &str = ".before-comity";
 
-/// One file as it is and as it is to be.
+/// One file as it is and as it should be.
 #[derive(Debug)]
 pub(super) struct FileEdit {
     pub(super) file: PathBuf,
@@ -22,7 +22,7 @@ pub(super) struct FileEdit {
     after: Option<String>,
     /// The mode of the file if it is new.
     pub(super) new_mode: u32,
-    /// Whether a copy of what it was stays beside it.
+    /// Whether a backup of it is kept next to it.
     pub(super) keeps_copy: bool,
     pub(super) outcome: FileOutcome,
 }
@@ -34,25 +34,25 @@ pub(super) enum FileOutcome {
     Same,
     Created,
     Changed,
-    /// It goes, because we made it.
+    /// It is removed, because we created it.
     Removed,
-    /// It is left alone, because it has to be.
+    /// It could not be edited.
     Failed(String),
     /// It is left to its user, for this reason.
     Left(String),
 }
 
-/// What was done to which files, so that it can be taken back.
+/// What was done to which files, so that it can be undone.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct InitRecord {
     created: Vec<PathBuf>,
-    /// The hooks of git that have our lines in them, whatever the repository.
+    /// The git hooks that contain our lines, in any repository.
     #[serde(default)]
     pub(super) commit_hooks: Vec<PathBuf>,
-    /// The settings by which agent programs ask us: the server keeps agents from writing to them.
+    /// The settings by which agent programs ask us: the server keeps agents from writing them.
     #[serde(default)]
     guarding: Vec<PathBuf>,
-    /// By which file each program has its calls judged: settings that are checked in leave them to it.
+    /// The file by which each program has its calls judged: settings that are checked in leave them to it.
     #[serde(default)]
     connected: BTreeMap<String, ConnectedHooks>,
 }
@@ -61,13 +61,13 @@ pub(super) struct InitRecord {
 #[derive(Serialize, Deserialize)]
 struct ConnectedHooks {
     file: PathBuf,
-    /// The variable that says where the file is, and what it was.
+    /// The variable with the file's location, and its value.
     variable: Option<String>,
     value: Option<PathBuf>,
 }
 
 impl FileEdit {
-    /// Looks at a file, and at what it would become.
+    /// Reads a file, and computes what it would become.
     pub(super) fn of(
         file: &Path,
         edit: impl FnOnce(Option<&str>) -> Result<Option<String>, String>,
@@ -110,7 +110,7 @@ impl FileEdit {
         self.outcome != FileOutcome::Same
     }
 
-    /// Lines that come and go, for people.
+    /// Added and removed lines, for people.
     pub(super) fn difference(&self) -> String {
         let (before, after) =
             (self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default());
@@ -135,7 +135,7 @@ impl FileEdit {
         }
     }
 
-    /// What is wrong with a file that was to stay as it is.
+    /// What is wrong with a file that should have stayed as it is.
     pub(super) fn damage(&self) -> Option<String> {
         let file = self.file.display();
         match &self.outcome {
@@ -146,12 +146,12 @@ impl FileEdit {
         }
     }
 
-    /// The text that the file is to have.
+    /// The text that the file should have.
     pub(super) fn after(&self) -> Option<&str> {
         self.after.as_deref()
     }
 
-    /// Takes the file away, unless it was there before us: then it is as it was.
+    /// Removes the file, or restores its original.
     fn remove(&mut self, record: &mut InitRecord) -> io::Result<()> {
         let is_ours = record.created.contains(&self.file);
         record.created.retain(|file| *file != self.file);
@@ -184,7 +184,7 @@ impl FileEdit {
         name.into()
     }
 
-    /// Keeps the file as it was the first time, for nobody's eyes but those that could read it.
+    /// Keeps the original file, readable for nobody else than before.
     fn back_up(&self) -> io::Result<()> {
         if !self.keeps_copy {
             return Ok(());
@@ -204,7 +204,7 @@ impl FileEdit {
         }
     }
 
-    /// Puts a text in the file's place, whole or not at all, with the mode and the owner that it had.
+    /// Replaces the file atomically, keeping its mode and owner.
     fn replace(&self, text: &str) -> io::Result<()> {
         let dir = self.file.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(dir)?;
@@ -245,24 +245,24 @@ impl InitRecord {
         }
     }
 
-    /// Files that were made and are gone, one line each.
+    /// Created files that no longer exist, one line each.
     pub(super) fn missing(&self) -> Vec<String> {
-        // Who removes a repository removes its hooks.
+        // Whoever removes a repository removes its hooks.
         let is_left = |file: &&PathBuf| !file.exists() && file.parent().is_some_and(Path::is_dir);
         self.created.iter().filter(is_left).map(|file| format!("{} is gone", file.display())).collect()
     }
 
-    /// Remembers in which repositories commits are guarded.
+    /// Records in which repositories commits are guarded.
     pub(super) fn note_commit_hooks(&mut self, hooks: &[FileEdit], is_undo: bool) {
         hooks.iter().for_each(|hook| note(&mut self.commit_hooks, hook, is_undo));
     }
 
-    /// Remembers settings by which an agent program asks us.
+    /// Records settings by which an agent program asks us.
     pub(super) fn note_guarding(&mut self, settings: &FileEdit, is_undo: bool) {
         note(&mut self.guarding, settings, is_undo);
     }
 
-    /// Remembers by which file a program has its calls judged.
+    /// Records by which file a program has its calls judged.
     pub(super) fn note_connected(
         &mut self,
         dialect: Dialect,

@@ -27,7 +27,7 @@ pub(crate) fn program(dialect: Dialect) -> Option<PathBuf> {
     all.into_iter().find(|program| program.is_file())
 }
 
-/// Whether the program can be started, or was: then its directory of settings is there.
+/// Whether the program can be started, or was: then its settings directory exists.
 pub(crate) fn is_here(dialect: Dialect, user: &User) -> bool {
     program(dialect).is_some()
         || places(dialect).iter().any(|place| {

@@ -1,4 +1,4 @@
-//! `comity init`: connects the agent programs of this machine and the repository, proves each guard, and takes it back.
+//! `comity init`: connects the agent programs of this machine and the repository, proves each guard, and undoes that.
 
 pub(crate) mod active;
 pub(crate) mod configured;
@@ -34,7 +34,7 @@ pub(crate) enum InitMode {
     /// Only say what would be done.
     Show,
     Undo,
-    /// Only say what would be taken back.
+    /// Only say what would be undone.
     ShowUndo,
 }
 
@@ -111,7 +111,7 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
             clients.push(client(*dialect, is_found, what, &user, &connection));
         }
     }
-    // Those that nobody has connected have nothing to be taken back.
+    // Programs that were never connected have nothing to undo.
     clients.retain(|client| !what.is_undo() || !only.is_empty() || client.has_changes());
     let (mut scripts, mut repositories) = match what.is_undo() {
         false => (shells::written(&connection), pre_commit::written(&connection)?.into_iter().collect()),
@@ -144,7 +144,7 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
     }
     let confined = (what == InitMode::Do).then(|| confined(home, &connection));
     if what == InitMode::Do {
-        // One for all: who shows the tokens of several agents is nobody where it connects next.
+        // One for all: a process that shows the tokens of several agents is nobody when it connects again.
         let canary = Canary::new(&mut Session::from_env(home.clone()), home);
         for client in &mut clients {
             let mut configured = Configured::look(client.dialect, &user, &connection);
@@ -162,7 +162,7 @@ fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, St
     Ok(InitReport { what, clients, repositories, scripts, confined, first, is_project: false })
 }
 
-/// The directory that the programs were built in, if they are still there: settings would name what the next clean-up removes.
+/// The build directory of the programs, if they are still in it: the next clean-up would remove what settings name.
 fn build_dir(connection: &ProgramPaths) -> Option<PathBuf> {
     Path::new(&connection.comity).parent().filter(|dir| is_build_dir(dir)).map(Path::to_owned)
 }
@@ -186,7 +186,7 @@ pub(crate) fn obstacle(dialect: Dialect, user: &User, connection: &ProgramPaths)
     changes.iter().find(|change| matches!(change.outcome, FileOutcome::Failed(_))).and_then(FileEdit::damage)
 }
 
-/// What is not as this command has written it.
+/// What differs from what this command has written.
 #[derive(Default)]
 pub(crate) struct InitDamage {
     /// One line each.
@@ -195,10 +195,10 @@ pub(crate) struct InitDamage {
     pub(crate) is_for_hands: bool,
 }
 
-/// What is not as this command has written it.
+/// What differs from what this command has written.
 pub(crate) fn damage(home: &Home) -> Result<InitDamage, String> {
     let record = InitRecord::read(home)?;
-    // Without the programs nothing can be compared; that is said elsewhere.
+    // Without the programs nothing can be compared; that is reported elsewhere.
     let (Ok(user), Ok(connection)) = (User::from_env(), programs(home)) else {
         return Ok(InitDamage::default());
     };
@@ -229,7 +229,7 @@ fn client(
                 connect(dialect, place.kind, text, connection).map(Some).map_err(|no| no.to_string())
             }
             (true, Some(text)) => match disconnect(dialect, place.kind, text) {
-                // What can't be read has nothing of ours in it, unless it says so.
+                // An unreadable file has nothing of ours in it, unless it mentions us.
                 Err(_) if !text.contains("comity") => Ok(Some(text.to_owned())),
                 left => left.map_err(|no| no.to_string()),
             },
@@ -244,21 +244,21 @@ fn client(
     ClientReport { dialect, is_found, changes, proof: None, by_hand }
 }
 
-/// Whether a program asks before tool calls, or starts its shell through us, by what is in this file.
+/// Whether a program asks before tool calls, or starts its shell through us, because of this file.
 fn guards(dialect: Dialect, place: &SettingsFile) -> bool {
     place.kind.calls_hooks() || shell_start(dialect, place.kind, "").is_some()
 }
 
 /// Whether commands can be confined here, as the user wants it.
 fn confined(home: &Home, connection: &ProgramPaths) -> Result<(), String> {
-    // Settings that cannot be read stop the server, which says so.
+    // Unreadable settings stop the server, which says so.
     match crate::serve::read_config(home).unwrap_or_default().guard.confine {
         ConfinePolicy::Off => Err("off by guard.confine".into()),
         ConfinePolicy::Auto | ConfinePolicy::Required => shells::probe(&connection.confine()),
     }
 }
 
-/// The programs that are named, or all.
+/// The named programs, or all.
 fn chosen(only: &[String]) -> Result<Vec<Dialect>, String> {
     match only {
         [] => Ok(Dialect::ALL.to_vec()),
@@ -271,7 +271,7 @@ fn chosen(only: &[String]) -> Result<Vec<Dialect>, String> {
     }
 }
 
-/// This program, those beside it, and the file that goes with them.
+/// This program, those next to it, and the file that goes with them.
 pub(crate) fn programs(home: &Home) -> Result<ProgramPaths, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let (hook, confine) = (own.with_file_name("comity-hook"), own.with_file_name("comity-confine"));

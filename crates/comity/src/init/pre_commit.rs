@@ -12,7 +12,7 @@ use super::shared_hooks;
 const BEGIN: &str = "# comity: begin (comity init --undo takes this out)\n";
 const END: &str = "# comity: end\n";
 
-/// What has to be done in the repository that this runs in, if it runs in one.
+/// The edit of the current repository's hook, if there is a repository.
 pub(super) fn written(connection: &ProgramPaths) -> Result<Option<FileEdit>, String> {
     let Some(hooks) = hooks_dir() else { return Ok(None) };
     let shared = top_level().and_then(|top| shared_hooks::lefthook(&top));
@@ -36,7 +36,7 @@ pub(super) fn written(connection: &ProgramPaths) -> Result<Option<FileEdit>, Str
     Ok(Some(change))
 }
 
-/// What has to be done so that nothing of ours is left in the hooks of these repositories, and of the one that this runs in.
+/// The edits that remove our lines from the hooks of these repositories, and of the current one.
 pub(super) fn removed(known: &[PathBuf]) -> Vec<FileEdit> {
     let mut files: Vec<PathBuf> = known.to_vec();
     files.extend(hooks_dir().map(|hooks| hooks.join("pre-commit")));
@@ -47,7 +47,7 @@ pub(super) fn removed(known: &[PathBuf]) -> Vec<FileEdit> {
     files.iter().map(|file| FileEdit::of(file, |text| Ok(text.and_then(without)))).collect()
 }
 
-/// What is wrong with a hook that has our lines in it, or should. One whose repository is gone is no damage.
+/// What is wrong with a hook that contains our lines, or should. A missing repository is no damage.
 pub(super) fn damage(file: &Path, connection: &ProgramPaths) -> Option<String> {
     let shown = file.display();
     if !file.parent().is_some_and(Path::is_dir) {
@@ -61,12 +61,12 @@ pub(super) fn damage(file: &Path, connection: &ProgramPaths) -> Option<String> {
     }
 }
 
-/// Where git looks for hooks here, settings included.
+/// Where git looks for hooks here, considering its settings.
 fn hooks_dir() -> Option<PathBuf> {
     git_path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
 }
 
-/// The directory of hooks, if it is checked in or would be with the next commit of everything.
+/// The hooks directory, if it is checked in or would be with the next commit of everything.
 pub(super) fn shared_dir() -> Option<PathBuf> {
     let hooks = hooks_dir()?;
     // There husky keeps what calls the hooks that are checked in above.
@@ -83,7 +83,7 @@ pub(super) fn is_ignored(tree: &Path, file: &Path) -> bool {
     look.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// The top directory of the worktree that this runs in.
+/// The top directory of the current worktree.
 pub(super) fn top_level() -> Option<PathBuf> {
     git_path(&["rev-parse", "--path-format=absolute", "--show-toplevel"])
 }
@@ -96,7 +96,7 @@ fn git_path(words: &[&str]) -> Option<PathBuf> {
     (said.status.success() && path.is_absolute()).then(|| path.to_owned())
 }
 
-/// Whether a hook is there that git does not run: with ours in it, all of it would.
+/// Whether there is a hook that git does not run: with our lines in it, all of it would run.
 fn is_switched_off(file: &Path) -> bool {
     file.metadata().is_ok_and(|found| found.permissions().mode() & 0o111 == 0)
 }
@@ -123,7 +123,7 @@ fn with(text: Option<&str>, hook: &str) -> Result<String, String> {
     }
 }
 
-/// The script without our lines; nothing if there is nothing else in it.
+/// The script without our lines; `None` if nothing else is in it.
 fn without(text: &str) -> Option<String> {
     let Some((before, rest)) = text.split_once(BEGIN) else { return Some(text.to_owned()) };
     let after = rest.split_once(END).map_or("", |(_, after)| after);

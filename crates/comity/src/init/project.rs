@@ -1,6 +1,6 @@
 //! `comity init --scope project`: settings that are checked in, for everybody who works on the repository.
 //!
-//! They name programs and no paths, and do nothing where Comity is not installed.
+//! They name programs without paths, and do nothing where Comity is not installed.
 
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ fn edits(dialect: Dialect, what: InitMode, root: &Path, connection: &ProgramPath
     edits.collect()
 }
 
-/// A file that git ignores is checked in by nobody.
+/// Leaves out files that git ignores: nobody checks them in.
 fn leave_what_is_personal(mut edit: FileEdit, what: InitMode, root: &Path) -> FileEdit {
     let is_new = matches!(edit.outcome, FileOutcome::Created | FileOutcome::Changed) && !what.is_undo();
     if is_new && pre_commit::is_ignored(root, &edit.file) {

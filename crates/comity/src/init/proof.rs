@@ -1,4 +1,5 @@
-//! Proves a guard: a write to a file that somebody else has locked has to be denied, by what the settings of the program say.
+//! Proves a guard: a write to a file that somebody else has locked has to be denied, by what the program's settings
+//! say.
 
 use comity_app::catalog::name_of;
 use comity_app::operations::agents::Join;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use super::configured::Configured;
 use crate::session::{Session, SessionError, random_key};
 
-/// The file that nobody but its holder may write, and what is in it.
+/// The file that only its holder may write, and its contents.
 const FILE: &str = "canary.txt";
 const CONTENT: &str = "canary\n";
 
@@ -36,10 +37,10 @@ const COMMIT: [&str; 12] = [
     "canary",
 ];
 
-/// What came of the proof of one program.
+/// The result of proving one program.
 pub(super) struct ProgramProof {
     pub(super) guard: GuardProof,
-    /// Whether its shell commands are confined; else why not.
+    /// Whether its shell commands are confined; otherwise why not.
     pub(super) shell: Result<(), String>,
 }
 
@@ -71,7 +72,7 @@ pub(super) enum GuardProof {
     Proven,
     /// The program does not ask us.
     NotConnected(String),
-    /// Its settings name a hook that denies the write, and it was not seen that it runs it.
+    /// Its settings name a hook that denies the write, but it was not observed to run it.
     NotActive(String),
     /// It asks us, and the write is not denied.
     NotProven(String),
@@ -119,7 +120,7 @@ impl Canary<'_> {
         Ok(canary)
     }
 
-    /// Whether the line of the settings denies the write that the program would make.
+    /// Whether the settings' command denies the write that the program would make.
     fn denies(&self, line: &str, dialect: Dialect) -> Result<(), String> {
         let mut command = Command::new("/bin/sh"); // shell: that is how agent programs run it
         command.args(["-c", line]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -127,7 +128,7 @@ impl Canary<'_> {
         let mut child = spawned.map_err(|error| format!("can't start {line}: {error}"))?;
         if let Some(mut stdin) = child.stdin.take() {
             let payload = write_call(dialect, &self.dir.path().join(FILE)).to_string();
-            // Who does not read it has answered all the same.
+            // It may answer without reading it.
             let _ = stdin.write_all(payload.as_bytes());
         }
         let said = child.wait_with_output().map_err(|error| error.to_string())?;
@@ -160,7 +161,7 @@ impl Canary<'_> {
                 return Err("it does not start through Comity".into());
             }
         };
-        // Claude Code says with it whose commands are not the agent's.
+        // With this Claude Code marks commands that are not the agent's.
         command.env_remove("AI_AGENT").stdin(Stdio::null());
         let said = self.as_agent(&mut command, &self.writer).output();
         let Output { stdout, stderr, .. } = said.map_err(|error| format!("can't start it: {error}"))?;
@@ -202,7 +203,7 @@ fn git(dir: &Path, words: &[&str]) -> Result<(), String> {
 }
 
 impl Drop for Canary<'_> {
-    /// Whatever came of it: both go, and leave nothing.
+    /// Ends both agents, whatever the result, and leaves nothing.
     fn drop(&mut self) {
         let _ = fs::write(self.dir.path().join(FILE), CONTENT);
         // Later nobody could see any more that nothing was left there.
@@ -217,7 +218,7 @@ impl Drop for Canary<'_> {
     }
 }
 
-/// A write, as the program would tell its hook of it.
+/// A write, as the program would report it to its hook.
 fn write_call(dialect: Dialect, file: &Path) -> Value {
     let session = "comity-init-canary";
     let cwd = file.parent();

@@ -16,7 +16,7 @@ pub(super) struct ClientReport {
     pub(super) dialect: Dialect,
     pub(super) is_found: bool,
     pub(super) changes: Vec<FileEdit>,
-    /// What the proof of its guard came to, if that was tried.
+    /// The result of proving its guard, if that was tried.
     pub(super) proof: Option<ProgramProof>,
     /// What the user has to do besides.
     pub(super) by_hand: Option<String>,
@@ -25,9 +25,9 @@ pub(super) struct ClientReport {
 pub(super) struct InitReport {
     pub(super) what: InitMode,
     pub(super) clients: Vec<ClientReport>,
-    /// The hooks of git: of this repository, or of all that are let go.
+    /// The git hooks: of this repository, or all from which ours are removed.
     pub(super) repositories: Vec<FileEdit>,
-    /// The file that bash reads first, or all such files that are let go.
+    /// The file that bash reads first, or all such files that are removed.
     pub(super) scripts: Vec<FileEdit>,
     /// Whether commands can be confined here, if that was tried.
     pub(super) confined: Option<Result<(), String>>,
@@ -66,7 +66,7 @@ impl ClientReport {
         })
     }
 
-    /// What was proven, for people. Where nothing can be confined, that is said once for all.
+    /// What was proven, for people. If nothing can be confined, that is said once for all.
     fn tell(&self, can_confine: bool, lines: &mut Vec<String>) {
         let Some(ProgramProof { guard, shell }) = &self.proof else { return };
         lines.push(match guard {

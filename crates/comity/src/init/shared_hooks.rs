@@ -1,4 +1,5 @@
-//! The guard in hooks that are checked in, for husky and lefthook: no path in it, and it passes where Comity is not installed.
+//! The guard in hooks that are checked in, for husky and lefthook: without a path, and passing where Comity is not
+//! installed.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +8,12 @@ use super::pre_commit;
 
 const BEGIN: &str = "# comity: begin (comity init --scope project --undo takes this out)\n";
 const END: &str = "# comity: end\n";
-/// What fails where the guard says no, and passes where there is none.
+/// Fails if the guard says no, and passes if there is none.
 pub(super) const CALL: &str = "! command -v comity-hook >/dev/null || comity-hook pre-commit";
 /// The names under which lefthook looks for its settings.
 const LEFTHOOK: [&str; 4] = ["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml"];
 
-/// What has to be done to the hooks that are checked in here, if there are some.
+/// The edits of the hooks that are checked in here, if there are any.
 pub(super) fn written(root: &Path) -> Vec<FileEdit> {
     let husky = husky(root).map(|file| {
         let mut edit = FileEdit::of(&file, |text| Ok(Some(with_line(text))));
@@ -41,7 +42,7 @@ pub(super) fn lefthook(root: &Path) -> Option<PathBuf> {
     LEFTHOOK.iter().map(|name| root.join(name)).find(|file| file.is_file())
 }
 
-/// The hook that is checked in, where there is a place for one.
+/// The hook that is checked in, if there is a place for one.
 fn husky(root: &Path) -> Option<PathBuf> {
     let shared = pre_commit::shared_dir().map(|dir| dir.join("pre-commit"));
     shared.or_else(|| Some(root.join(".husky")).filter(|dir| dir.is_dir()).map(|dir| dir.join("pre-commit")))
@@ -77,7 +78,8 @@ fn with_line(text: Option<&str>) -> String {
     }
 }
 
-/// The settings of lefthook with a command of ours; none if they have commands before a commit that ours would have to join.
+/// The settings of lefthook with a command of ours; `None` if they have pre-commit commands that ours would have to
+/// join.
 fn with_command(text: &str) -> Option<String> {
     let text = without(text).unwrap_or_default();
     let is_taken = text.lines().any(|line| line.starts_with("pre-commit:") || line.starts_with("---"));
@@ -85,7 +87,7 @@ fn with_command(text: &str) -> Option<String> {
         .then(|| format!("{BEGIN}pre-commit:\n  commands:\n    comity:\n      run: '{CALL}'\n{END}{text}"))
 }
 
-/// The text without our lines; nothing if there is nothing else in it.
+/// The text without our lines; `None` if nothing else is in it.
 fn without(text: &str) -> Option<String> {
     let Some((before, rest)) = text.split_once(BEGIN) else { return Some(text.to_owned()) };
     let after = rest.split_once(END).map_or("", |(_, after)| after);

@@ -1,4 +1,4 @@
-//! The files that let bash and zsh begin again through `comity-confine`, and whether commands can be confined at all.
+//! The files that make bash and zsh restart through `comity-confine`, and whether commands can be confined at all.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ pub(super) fn written(connection: &ProgramPaths) -> Vec<FileEdit> {
     [(&*connection.bash_env, connection.bash_env_script()), (&*zshenv, for_zsh)].map(written).into()
 }
 
-/// The files that go with the settings of these programs: all that they name, unless the settings of others do, too.
+/// The files that go with these programs' settings: all that they name, unless others' settings do, too.
 pub(super) fn removed(connection: &ProgramPaths, user: &User, undone: &[Dialect]) -> Vec<FileEdit> {
     let (going, staying): (Vec<Dialect>, Vec<Dialect>) =
         Dialect::ALL.into_iter().partition(|dialect| undone.contains(dialect));
@@ -35,7 +35,7 @@ pub(super) fn removed(connection: &ProgramPaths, user: &User, undone: &[Dialect]
     going.map(remove).collect()
 }
 
-/// The file of ours that the settings of a program name.
+/// The file of ours that a program's settings name.
 fn named(dialect: Dialect, user: &User) -> Option<PathBuf> {
     places(dialect).iter().find_map(|place| {
         let text = fs::read_to_string(user.file(place)).ok()?;
@@ -46,7 +46,7 @@ fn named(dialect: Dialect, user: &User) -> Option<PathBuf> {
     })
 }
 
-/// Tries whether a command can be confined; else why not.
+/// Tests whether a command can be confined; otherwise why not.
 pub(crate) fn probe(confine: &str) -> Result<(), String> {
     let said = Command::new(confine).arg("--probe").stdin(Stdio::null()).output();
     let said = said.map_err(|error| format!("can't start {confine}: {error}"))?;
@@ -56,7 +56,7 @@ pub(crate) fn probe(confine: &str) -> Result<(), String> {
     }
 }
 
-/// What is left for the user to do so that a program starts its shell through us, once its files are as they are to be.
+/// What the user still has to do so that a program starts its shell through us, once its files are as they should be.
 pub(super) fn by_hand(dialect: Dialect, changes: &[FileEdit], connection: &ProgramPaths) -> Option<String> {
     let script = &connection.bash_env;
     if dialect == Dialect::CopilotCli {
@@ -87,7 +87,7 @@ pub(crate) fn advice() -> &'static str {
     advice_by(|file| fs::read_to_string(format!("/proc/sys/{file}")).ok())
 }
 
-/// The same by what the kernel's settings are.
+/// The same for given kernel settings.
 fn advice_by(read: impl Fn(&str) -> Option<String>) -> &'static str {
     let says = |file: &str, value: &str| read(file).is_some_and(|text| text.trim() == value);
     if says("user/max_user_namespaces", "0") {

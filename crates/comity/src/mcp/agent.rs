@@ -2,15 +2,16 @@
 
 use comity_app::lineage::{Lineage, LineageProcess};
 
-/// Programs that say nothing about what they run.
+/// Programs whose name says nothing about what they run.
 const RUNTIMES: [&str; 6] = ["node", "bun", "deno", "python", "python3", "MainThread"];
 
-/// The agent program: the nearest ancestor that is no mere wrapper, and not beyond the shell that a person types into.
+/// The agent program: the nearest ancestor that is not just a wrapper, and not beyond the shell that a person types
+/// into.
 pub(super) fn program() -> Option<LineageProcess> {
     Lineage::of(std::process::id()).program().cloned()
 }
 
-/// The name that was asked for in the environment.
+/// The name that was requested in the environment.
 pub(super) fn asked_name() -> Option<String> {
     set("COMITY_NAME")
 }
@@ -22,7 +23,7 @@ fn set(name: &str) -> Option<String> {
 /// Characters of a client's own name that become the agent's.
 const CHARS_MAX: usize = 24;
 
-/// A name for the agent: what was asked for, else what started this; nothing if neither says.
+/// A name for the agent: the requested one, otherwise from what started this; `None` if neither says.
 pub(super) fn name(asked: Option<String>, program: Option<&LineageProcess>) -> Option<String> {
     if let Some(name) = asked.or_else(asked_name) {
         return Some(name);
@@ -40,7 +41,7 @@ pub(super) fn name(asked: Option<String>, program: Option<&LineageProcess>) -> O
     program.map(|link| link.name.clone()).filter(|name| !RUNTIMES.contains(&name.as_str()))
 }
 
-/// The name of an agent whose client calls itself that: `my-editor` for "My Editor 2.1".
+/// The agent's name for a client's name: `my-editor` for "My Editor 2.1".
 pub(super) fn name_of_client(said: &str) -> String {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = said.split(|c: char| !is_of_name(c)).filter(|word| word.chars().any(char::is_alphabetic));
@@ -50,7 +51,7 @@ pub(super) fn name_of_client(said: &str) -> String {
     if name.is_empty() { "agent".into() } else { name.into() }
 }
 
-/// The session id that the program gave itself.
+/// The program's own session id.
 pub(super) fn session() -> Option<String> {
     ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "COPILOT_AGENT_SESSION_ID"]
         .iter()

@@ -18,13 +18,13 @@ use crate::http::{ToolSet, tool_list};
 use crate::session::random_key;
 use crate::start;
 
-/// How often the connection is made again before giving up.
+/// How often to reconnect before giving up.
 const ATTEMPTS_MAX: u32 = 40;
 
 /// The name that an agent would like.
 pub(super) struct McpName {
     pub(super) name: String,
-    /// Whether somebody asked for it, and it is not made from the program's.
+    /// Whether somebody requested it; otherwise it comes from the program's.
     pub(super) is_asked: bool,
 }
 
@@ -49,15 +49,15 @@ struct AttachReply {
 }
 
 impl Link {
-    /// Connects, as the agent of the token in the environment, else as the agent program that started this process.
-    /// Gives the tools for it, too: the server has the list, so that this small process need not make one.
+    /// Connects, as the agent of the token in the environment, otherwise as the agent program that started this
+    /// process. Also returns its tools: the server has the list, so that this small process need not make one.
     pub(super) fn open(home: Home, name: McpName, offer: ToolSet) -> Result<(Link, Box<RawValue>), String> {
         let cwd = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|dir| dir.starts_with('/'));
         let cwd = cwd.or_else(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
-        // The human's token is no agent's: it was exported for scripts.
+        // The human's token is not an agent's: it was exported for scripts.
         let given = given.filter(|token| !token.starts_with(comity_app::tokens::HUMAN_PREFIX));
-        let mut entry = Admission { name, key: random_key()?, was_refused: false };
+        let mut entry = McpIdentity { name, key: random_key()?, was_refused: false };
         let (stream, tools, AttachReply { token, new: is_ours }) = persist(|| {
             let mut client = start::connect(&home).map_err(LinkError::Final)?;
             let attached = match &given {
@@ -83,7 +83,7 @@ impl Link {
         &self.stream
     }
 
-    /// The server's process, where the system tells.
+    /// The server's process, if the system tells.
     pub(super) fn server(&self) -> Option<i32> {
         comity_wire::listener_of(&self.stream)
     }
@@ -131,7 +131,7 @@ impl Link {
             return Ok(Some(line));
         }
         if self.taken > 0 {
-            // Everything that was read has been handed out: wait until there is more.
+            // Everything that was read has been returned: wait until there is more.
             self.input.drain(..self.taken);
             self.taken = 0;
             if self.input.is_empty() {
@@ -158,7 +158,7 @@ impl Link {
         Some(line)
     }
 
-    /// Connects again as the same agent.
+    /// Reconnects as the same agent.
     pub(super) fn reopen(&mut self) -> Result<(), String> {
         self.stream = persist(|| {
             let mut client = start::connect(&self.home).map_err(LinkError::Final)?;
@@ -170,7 +170,7 @@ impl Link {
         Ok(())
     }
 
-    /// The agent's program is done: the agent ends, if this process registered it, else with its process.
+    /// The agent's program is done: the agent ends, if this process registered it, otherwise with its process.
     pub(super) fn say_goodbye(&mut self) {
         // A program that was killed closes its pipes, too; it has not said goodbye.
         if self.parent.is_some() && getppid() != self.parent {
@@ -190,11 +190,11 @@ impl Link {
 enum LinkError {
     /// It broke: the next one may not.
     Broken(String),
-    /// Trying again changes nothing.
+    /// Retrying changes nothing.
     Final(String),
 }
 
-/// Tries until it works, or until it is clear that it will not.
+/// Retries until it works, or until it is clear that it will not.
 fn persist<T>(mut attempt: impl FnMut() -> Result<T, LinkError>) -> Result<T, String> {
     let mut problem = String::new();
     for number in 0..ATTEMPTS_MAX {
@@ -212,14 +212,14 @@ fn broken(error: impl std::fmt::Display) -> LinkError {
     LinkError::Broken(error.to_string())
 }
 
-/// The way in for this process.
-struct Admission {
+/// How this process registers its agent.
+struct McpIdentity {
     name: McpName,
     key: String,
     was_refused: bool,
 }
 
-impl Admission {
+impl McpIdentity {
     /// Registers the agent program that started this process, or finds it registered.
     fn attach(
         &mut self,
@@ -227,7 +227,7 @@ impl Admission {
         cwd: Option<&str>,
         token: Option<&str>,
     ) -> Result<AttachReply, LinkError> {
-        // Run by hand it belongs to no program: then it is the agent itself.
+        // If run by hand it belongs to no program: then it is the agent itself.
         let pid = agent::program().map_or_else(std::process::id, |link| link.process.pid);
         let McpName { name, is_asked } = &self.name;
         let mut input = json!({ "name": name, "named": is_asked, "pid": pid, "session": agent::session() });
@@ -248,7 +248,7 @@ impl Admission {
             (Some(output), _) => {
                 serde_json::from_str(output.get()).map_err(|error| LinkError::Final(error.to_string()))
             }
-            // Another process of the same program may have come in at this moment: now the server knows the program.
+            // Another process of the same program may have registered it just now: now the server knows the program.
             (None, Some(error)) if !self.was_refused => {
                 (self.was_refused, self.key) = (true, random_key().map_err(LinkError::Final)?);
                 Err(LinkError::Broken(error.get().to_owned()))
@@ -260,7 +260,7 @@ impl Admission {
     }
 }
 
-/// Says whose connection this is; when it closes, the agent's time is counted.
+/// Says whose connection this is; when it closes, the agent's grace period begins.
 fn link(client: &mut Client, token: &str) -> Result<(), LinkError> {
     let request = Request { op: "$link".into(), token: Some(Cow::Borrowed(token)), ..Request::empty() };
     let reply = client.call(request).map_err(broken)?;
@@ -270,7 +270,7 @@ fn link(client: &mut Client, token: &str) -> Result<(), LinkError> {
     }
 }
 
-/// The list of the tools that are offered.
+/// The list of the offered tools.
 fn tools(client: &mut Client, offer: ToolSet) -> Result<Box<RawValue>, LinkError> {
     let set = to_raw_value(offer.name()).map_err(broken)?;
     let reply = client.call(Request { op: "$tools".into(), input: Some(&set), ..Request::empty() });

@@ -1,8 +1,8 @@
 //! `comity mcp`: MCP on standard input and output, for one agent.
 //!
-//! One small process, one thread: what the agent sends becomes a request to the server, what the server answers becomes
-//! a tool result. It registers the agent at its start, says goodbye at its end, and survives the server: a broken
-//! connection is made again and what was not answered is asked again.
+//! One small process, one thread: what the agent sends becomes a request to the server, what the server answers
+//! becomes a tool result. It registers the agent at its start, says goodbye at its end, and survives the server: it
+//! reconnects, and repeats what was not answered.
 
 mod agent;
 mod link;
@@ -31,26 +31,26 @@ use crate::http;
 use crate::session::{RequestAttempts, random_key};
 use link::{Link, McpName};
 
-/// How often a server that is gone at once is looked for again.
+/// How often to look again for a server that goes away at once.
 const RECONNECTS_MAX: u32 = 20;
 
 /// The id of requests whose answers nobody waits for.
 const ACKNOWLEDGEMENT: u64 = 0;
 
-/// Under this key Claude Code tells what it calls a call in its hooks.
+/// Under this key Claude Code sends its hooks' id of a call.
 const CALL_OF_CLAUDE: &str = "claudecode/toolUseId";
 
 /// A tool call that the server has not answered yet.
-struct OpenCall {
+struct UnansweredCall {
     ticket: CallTicket,
-    /// The operation; the tool's own name where there is none.
+    /// The operation; the tool's own name if there is none.
     op: String,
     arguments: Map<String, Value>,
-    /// The client's own name for the call.
+    /// The client's own id of the call.
     of_client: Option<String>,
     key: String,
     asked: RequestAttempts,
-    /// What came of it, while the mail is asked for that goes with it.
+    /// Its result, while the mail that goes with it is requested.
     outcome: Option<ToolOutcome>,
 }
 
@@ -58,7 +58,7 @@ struct McpSession {
     server: Arc<McpServer>,
     client: McpConnection,
     link: Link,
-    running: HashMap<u64, OpenCall>,
+    running: HashMap<u64, UnansweredCall>,
     next_id: u64,
 }
 
@@ -101,8 +101,8 @@ pub(crate) fn run(home: Home, name: Option<String>, offer: http::ToolSet) -> Exi
     }
 }
 
-/// The name for the agent. Where nothing tells it, the client does in its first message, which is read for that; nothing if
-/// it never comes.
+/// The name for the agent. If nothing tells it, the client does in its first message, which is read for that; `None`
+/// if it never comes.
 fn name_for(asked: Option<String>, input: &mut Vec<u8>) -> Result<Option<McpName>, String> {
     let is_asked = asked.is_some() || agent::asked_name().is_some();
     if let Some(name) = agent::name(asked, agent::program().as_ref()) {
@@ -137,9 +137,9 @@ fn await_either(fds: &mut [PollFd<'_>], spinning: &mut SpinBudget) -> Result<(),
 }
 
 impl McpSession {
-    /// Serves until standard input ends; what was read of it already comes first.
+    /// Serves until standard input ends; what was already read comes first.
     fn serve(&mut self, mut input: Vec<u8>) -> Result<(), String> {
-        // Standard input is read as a file descriptor, past the buffer of `std::io::Stdin`.
+        // Standard input is read as a file descriptor, bypassing the buffer of `std::io::Stdin`.
         let stdin = std::io::stdin();
         self.receive_messages(&mut input)?;
         let mut spinning = SpinBudget::default();
@@ -196,7 +196,8 @@ impl McpSession {
         let op = known.map_or(tool, |entry| entry.name.to_owned());
         let of_client = meta.get(CALL_OF_CLAUDE).and_then(Value::as_str).map(str::to_owned);
         let (key, asked) = (random_key()?, RequestAttempts::default());
-        self.running.insert(id, OpenCall { ticket, op, arguments, of_client, key, asked, outcome: None });
+        self.running
+            .insert(id, UnansweredCall { ticket, op, arguments, of_client, key, asked, outcome: None });
         match self.send(id)? {
             true => Ok(()),
             false => self.go_on(),
@@ -206,7 +207,7 @@ impl McpSession {
     /// Sends a call, perhaps again; false if the connection is broken.
     fn send(&mut self, id: u64) -> Result<bool, String> {
         let Some(running) = self.running.get_mut(&id) else { return Ok(true) };
-        let OpenCall { op, arguments, of_client, key, asked, .. } = running;
+        let UnansweredCall { op, arguments, of_client, key, asked, .. } = running;
         let line = self.link.request(id, op, arguments, of_client.as_deref(), key, asked.is_sent())?;
         let sent = self.link.send(&line).is_ok();
         // Half a line is no question: nobody got it.
@@ -216,7 +217,8 @@ impl McpSession {
         Ok(sent)
     }
 
-    /// The client does not want the answer any more. A place in the queue goes with the connection that asked for it.
+    /// The client does not want the answer any more. Closing the connection that asked for it gives up its place in
+    /// the queue.
     fn cancel(&mut self, id: &JsonRpcId) -> Result<(), String> {
         let before = self.running.len();
         self.running.retain(|_, running| running.ticket.id != *id);
@@ -258,12 +260,12 @@ impl McpSession {
     }
 
     /// Asks for the mail that waits, before the call is answered.
-    fn ask_for_mail(&mut self, call: OpenCall, outcome: ToolOutcome) -> Result<(), String> {
+    fn ask_for_mail(&mut self, call: UnansweredCall, outcome: ToolOutcome) -> Result<(), String> {
         let id = self.next_id;
         self.next_id += 1;
         let (op, arguments) = (catalog::offering().name.to_owned(), Map::new());
         let (key, asked) = (random_key()?, RequestAttempts::default());
-        let open = OpenCall { op, arguments, key, asked, outcome: Some(outcome), ..call };
+        let open = UnansweredCall { op, arguments, key, asked, outcome: Some(outcome), ..call };
         self.running.insert(id, open);
         match self.send(id)? {
             true => Ok(()),
@@ -271,7 +273,7 @@ impl McpSession {
         }
     }
 
-    /// What was offered has reached the client. If this gets lost it is offered again, and says so.
+    /// What was offered has reached the client. If this gets lost it is offered again, marked as such.
     fn acknowledge(&mut self, receipt: u64) -> Result<(), String> {
         let input = serde_json::Map::from_iter([("receipt".to_owned(), receipt.into())]);
         let line = self.link.request(
@@ -294,14 +296,14 @@ impl McpSession {
         self.reconnect()
     }
 
-    /// Connects again, as the same agent, and asks again what was not answered: keys keep that harmless.
+    /// Reconnects as the same agent, and repeats what was not answered: keys keep that harmless.
     fn reconnect(&mut self) -> Result<(), String> {
         'again: for _ in 0..RECONNECTS_MAX {
             let mut waiting: Vec<u64> = self.running.keys().copied().collect();
             waiting.sort_unstable();
             self.link.reopen()?;
             for id in waiting {
-                // The new server may be gone as quickly as the old one.
+                // The new server may go away as quickly as the old one.
                 if !self.send(id)? {
                     self.give_up_on_deadly_ones()?;
                     continue 'again;
@@ -312,7 +314,7 @@ impl McpSession {
         Err("the server does not stay".into())
     }
 
-    /// Answers the calls that were asked often enough: perhaps one of them ends every server.
+    /// Answers the calls that were repeated often enough: perhaps one of them ends every server.
     fn give_up_on_deadly_ones(&mut self) -> Result<(), String> {
         let home = self.link.home();
         let lost = self.running.iter_mut().filter_map(|(id, running)| {
@@ -328,7 +330,7 @@ impl McpSession {
     }
 }
 
-/// What came of a call, and the mail that came with it.
+/// The result of a call, and the mail that came with it.
 fn with_mail(mut outcome: ToolOutcome, reply: &Reply<'_>) -> ToolOutcome {
     if let (Some(text), Some(_)) = (&reply.text, reply.receipt) {
         outcome.add(&format!("{}{text}", http::MAIL));
@@ -343,7 +345,7 @@ fn with_notices(mut outcome: ToolOutcome, reply: &Reply<'_>) -> ToolOutcome {
     outcome
 }
 
-/// The server's answer as a tool result: always the whole answer in words.
+/// The server's answer as a tool result: always the whole answer as text.
 fn outcome(op: &str, reply: &Reply<'_>) -> ToolOutcome {
     let outcome = match (&reply.text, reply.error) {
         (_, Some(error)) => {
@@ -369,7 +371,7 @@ fn outcome(op: &str, reply: &Reply<'_>) -> ToolOutcome {
     with_notices(outcome, reply)
 }
 
-/// Reads what there is of standard input; nothing at its end.
+/// Reads what is available on standard input; 0 at its end.
 fn read_more(input: &mut Vec<u8>) -> Result<usize, String> {
     let start = input.len();
     input.resize(start + 16 * 1024, 0);

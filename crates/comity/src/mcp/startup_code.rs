@@ -1,10 +1,10 @@
-//! What a start needs of the program and nothing else does: most of what a small process has in memory.
+//! Releases code that only the start needs: most of what a small process has in memory.
 
 use std::fs;
 use std::path::Path;
 
-/// Lets go of the pages of code that were needed until now. Those that are needed again come back from the file by
-/// themselves; nothing in them is ever written to.
+/// Releases the pages of code that were needed until now. Those that are needed again are read from the file; they
+/// are never written.
 pub(super) fn let_go() {
     advise(libc::MADV_DONTNEED);
 }
@@ -22,7 +22,8 @@ fn advise(what: libc::c_int) {
     }
 }
 
-/// Where a mapping is and how long, if it is code of the program: `00400000-0046b000 r-xp 00000000 fe:00 1234  /usr/bin/comity`.
+/// A mapping's address and length, if it is code of the program: `00400000-0046b000 r-xp 00000000 fe:00 1234
+/// /usr/bin/comity`.
 fn code(line: &str, program: &Path) -> Option<(usize, usize)> {
     let mut fields = line.split_whitespace();
     let (range, rights) = (fields.next()?, fields.next()?);

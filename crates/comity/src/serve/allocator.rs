@@ -1,9 +1,9 @@
-//! What the server frees goes back to the system.
+//! Makes the allocator return freed memory to the system.
 
-/// Blocks of this size are the system's own, and go back to it when they are freed.
+/// Blocks of this size are the system's own, and are returned when freed.
 #[cfg(target_env = "gnu")]
 const LARGE_BYTES: i32 = 128 * 1024;
-/// Places that threads take memory from: with one for each thread, much is kept that others could use.
+/// With an arena for each thread, much would be kept that others could use.
 #[cfg(target_env = "gnu")]
 const ARENAS: i32 = 2;
 

@@ -1,4 +1,4 @@
-//! One local connection: what came in, what has to go out, and who it is.
+//! One local connection: what was received, what has to be sent, and whose it is.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
@@ -18,17 +18,16 @@ use rustix::net::{RecvFlags, recv};
 use super::outbox::ConnectionId;
 use super::output::{QueuedBytes, SendBuffer};
 
-/// Bytes read at a time.
 const READ_BYTES: usize = 4 * 1024;
 /// Bytes of whole requests that are read before they are taken.
 const INPUT_BYTES: usize = 64 * 1024;
 /// Bytes that may wait for a client: while there are more, nothing is read from it.
 const UNSENT_BYTES_MAX: usize = 256 * 1024;
 const REQUESTS_PER_TURN: usize = 32;
-/// Requests that are worked on for one client at a time, besides those that wait for somebody.
+/// Requests that run for one client at a time, besides those that wait for somebody.
 const AT_WORK_MAX: usize = 16;
 
-/// How long a request may be sent by half: local clients send it in one piece.
+/// How long a request may be incomplete: local clients send it in one piece.
 const HALF_SENT_MAX: Duration = Duration::from_secs(1);
 
 /// A request that follows the log.
@@ -43,23 +42,23 @@ pub(crate) struct Follow {
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
     pub(crate) stream: UnixStream,
-    /// The process at the other end and those above it, when it connected.
+    /// The calling process and its ancestors, when it connected.
     pub(crate) lineage: Arc<Lineage>,
     /// Who it is, once known.
     pub(crate) identity: Option<Identity>,
     /// The protocol that its client speaks.
     pub(crate) protocol: u32,
-    /// Which Comity its client is, if it is another one than this and has not been told.
+    /// The client's version, if it is another one and the client has not been told.
     pub(crate) other_version: Option<Box<str>>,
-    /// Whether a token has come over it.
-    pub(crate) showed_token: bool,
+    /// The last token that came over it and was known.
+    pub(crate) token: Option<TokenHash>,
     /// How often processes had been marked when somebody was last known on it, and by which token.
     pub(crate) looked_at: Option<(u64, Option<TokenHash>)>,
-    /// Requests that wait in the queue.
+    /// Queued requests.
     pub(crate) parked: HashMap<u64, WaitPlace>,
-    /// Those of them that have to end, and whose askers are not told so yet.
+    /// Those of them that have to end, and whose askers are not told yet.
     pub(crate) refused_waits: HashSet<u64>,
-    /// Whether it came in when all places but the kept ones were taken.
+    /// Whether it was accepted when all places but the reserve were taken.
     pub(crate) came_into_reserve: bool,
     pub(crate) link: Option<AgentId>,
     /// Whether it follows the log, and how far it got.
@@ -68,14 +67,14 @@ pub(crate) struct Connection {
     pub(crate) is_held: bool,
     /// The turn in which it was last heard of.
     pub(crate) heard_in: u64,
-    /// Whether the loop is told when the socket takes more: only while something waits to be sent.
+    /// Whether the loop is told when the socket has room: only while something waits to be sent.
     pub(crate) wants_room: bool,
-    /// Bytes at the front of the socket that are in `input` already.
+    /// Bytes at the front of the socket that are already in `input`.
     seen: usize,
     input: Vec<u8>,
-    /// Bytes of `input` that are known to have no end of a line.
+    /// Bytes of `input` that are known to contain no line end.
     searched: usize,
-    /// Since when a part of a request is there without its end.
+    /// Since when an incomplete request is there.
     half_since: Option<Instant>,
     output: SendBuffer,
     /// Requests that were taken and are not answered.
@@ -85,7 +84,7 @@ pub(crate) struct Connection {
 }
 
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Received {
+pub(crate) enum ReadStatus {
     Open,
     /// The other end is gone.
     Closed,
@@ -109,7 +108,7 @@ impl Connection {
             identity: None,
             protocol: PROTOCOL,
             other_version: None,
-            showed_token: false,
+            token: None,
             looked_at: None,
             parked: HashMap::new(),
             refused_waits: HashSet::new(),
@@ -129,31 +128,32 @@ impl Connection {
         }
     }
 
-    /// Reads what came, or looks at it and leaves it in the socket: [`Connection::take_seen`] takes it out after the answer.
+    /// Reads what was received, or peeks and leaves it in the socket: [`Connection::take_seen`] takes it out after
+    /// the answer.
     ///
-    /// Taking it out wakes the other end, which waits for its answer and would only go to sleep again: on another core that
-    /// costs both sides more than the whole question.
-    pub(crate) fn receive(&mut self) -> Received {
+    /// Taking it out wakes the other end, which waits for its answer and would only go to sleep again: on another
+    /// core that costs both sides more than the whole question.
+    pub(crate) fn receive(&mut self) -> ReadStatus {
         self.take_seen();
         let start = self.input.len();
         self.input.reserve(READ_BYTES);
         match recv(&self.stream, spare_capacity(&mut self.input), RecvFlags::PEEK).map(|(count, _)| count) {
-            Ok(0) => Received::Closed,
-            // Perhaps there is more than fits: read it the plain way.
+            Ok(0) => ReadStatus::Closed,
+            // Perhaps there is more than fits: read it normally.
             Ok(READ_BYTES..) => {
                 self.input.truncate(start);
                 self.read()
             }
             Ok(count) => {
                 self.seen = count;
-                Received::Open
+                ReadStatus::Open
             }
-            Err(Errno::WOULDBLOCK | Errno::INTR) => Received::Open,
-            Err(_) => Received::Closed,
+            Err(Errno::WOULDBLOCK | Errno::INTR) => ReadStatus::Open,
+            Err(_) => ReadStatus::Closed,
         }
     }
 
-    /// Takes out of the socket what was looked at.
+    /// Takes out of the socket what was peeked at.
     pub(crate) fn take_seen(&mut self) {
         let start = self.input.len();
         while self.seen > 0 {
@@ -169,29 +169,29 @@ impl Connection {
         self.input.truncate(start);
     }
 
-    fn read(&mut self) -> Received {
+    fn read(&mut self) -> ReadStatus {
         loop {
             let start = self.input.len();
             self.input.resize(start + READ_BYTES, 0);
             let read = self.stream.read(&mut self.input[start..]);
             self.input.truncate(start + read.as_ref().copied().unwrap_or(0));
             match read {
-                Ok(0) => return Received::Closed,
-                Ok(_) if self.input.len() > INPUT_BYTES && self.has_lines() => return Received::More,
-                Ok(_) if self.input.len() > FRAME_BYTES_MAX => return Received::TooLong,
-                // Less than asked for: there is no more, and the next byte will be told of.
-                Ok(count) if count < READ_BYTES => return Received::Open,
+                Ok(0) => return ReadStatus::Closed,
+                Ok(_) if self.input.len() > INPUT_BYTES && self.has_lines() => return ReadStatus::More,
+                Ok(_) if self.input.len() > FRAME_BYTES_MAX => return ReadStatus::TooLong,
+                // Less than requested: there is no more, and the next byte will be reported.
+                Ok(count) if count < READ_BYTES => return ReadStatus::Open,
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Received::Open,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return ReadStatus::Open,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Received::Closed,
+                Err(_) => return ReadStatus::Closed,
             }
         }
     }
 
-    /// Whether a whole line has come.
+    /// Whether a whole line was received.
     fn has_lines(&mut self) -> bool {
-        // A long line comes in many pieces: none of them is looked at twice.
+        // A long line comes in many pieces: none of them is searched twice.
         if let Some(at) = self.input[self.searched..].iter().position(|byte| *byte == b'\n') {
             self.searched += at;
             return true;
@@ -212,7 +212,7 @@ impl Connection {
             && self.taken.saturating_sub(self.taken_now + self.parked.len()) < AT_WORK_MAX
     }
 
-    /// Takes the whole lines that came.
+    /// Takes the whole lines that were received.
     pub(crate) fn lines(&mut self) -> Vec<u8> {
         let searched = std::mem::replace(&mut self.searched, self.input.len());
         let Some(end) = self.input[searched..].iter().rposition(|byte| *byte == b'\n') else {
@@ -228,11 +228,11 @@ impl Connection {
     }
 
     /// Whether something is left for another turn.
-    pub(crate) fn has_more(&mut self, received: &Received) -> bool {
-        *received == Received::More || self.has_lines()
+    pub(crate) fn has_more(&mut self, received: &ReadStatus) -> bool {
+        *received == ReadStatus::More || self.has_lines()
     }
 
-    /// Gives the buffer of taken lines back, to be used again.
+    /// Returns the buffer of taken lines, to be reused.
     pub(crate) fn recycle(&mut self, mut lines: Vec<u8>) {
         if self.input.is_empty() && lines.capacity() <= READ_BYTES * 4 {
             lines.clear();
@@ -240,7 +240,7 @@ impl Connection {
         }
     }
 
-    /// Whether it could be closed and nobody would lose anything: its client connects again.
+    /// Whether it could be closed without losing anything: its client reconnects.
     pub(crate) fn is_idle(&self) -> bool {
         let is_late = || self.half_since.is_some_and(|since| since.elapsed() >= HALF_SENT_MAX);
         let is_asking = !self.input.is_empty() && !is_late();
@@ -248,7 +248,7 @@ impl Connection {
         is_silent && self.link.is_none() && self.follow.is_none()
     }
 
-    /// Takes one more request, if this is not enough for now.
+    /// Takes one more request, unless this is enough for now.
     pub(crate) fn take(&mut self) -> bool {
         let takes = self.has_room();
         self.taken += usize::from(takes);
@@ -262,14 +262,13 @@ impl Connection {
         self.searched = 0;
     }
 
-    /// A request that was taken is answered.
     pub(crate) fn answer(&mut self, request: u64, line: &[u8]) {
         self.parked.remove(&request);
         self.taken = self.taken.saturating_sub(1);
         self.push(line);
     }
 
-    /// Adds a line to what goes out.
+    /// Appends a line to the output.
     pub(crate) fn push(&mut self, line: &[u8]) {
         self.output.push(line);
     }

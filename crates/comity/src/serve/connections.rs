@@ -1,4 +1,4 @@
-//! The open connections by their numbers.
+//! The open connections by id.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -8,7 +8,7 @@ use super::outbox::ConnectionId;
 
 pub(crate) type Connections = HashMap<ConnectionId, Connection, BuildHasherDefault<IdHasher>>;
 
-/// Spreads numbers that the server itself gave out: nobody can choose them such that they collide.
+/// Hashes ids that the server itself gave out: nobody can choose them to collide.
 #[derive(Default)]
 pub(crate) struct IdHasher(u64);
 

@@ -1,4 +1,4 @@
-//! Who is at the other end of a local connection, as the kernel told it when the connection was made.
+//! Who is at the other end of a local connection, as the kernel knew it when the connection was made.
 
 use std::os::fd::AsFd;
 #[cfg(target_os = "linux")]
@@ -8,18 +8,17 @@ use comity_app::lineage::Lineage;
 #[cfg(target_os = "linux")]
 use comity_app::lineage::LineageEnd;
 
-/// How often a lineage is read that breaks off.
+/// How often an incomplete lineage is read again.
 #[cfg(target_os = "linux")]
 const READS_MAX: usize = 4;
 
-/// The process at the other end.
 #[derive(Clone, Copy, Debug)]
 struct PeerProcess {
     pid: u32,
     uid: u32,
 }
 
-/// Asks the kernel who connected: the user, and the process with those above it. What comes later changes nothing.
+/// Asks the kernel who connected: the user, and the process with its ancestors. Later changes have no effect.
 pub(super) fn of(socket: &impl AsFd) -> std::io::Result<(u32, Lineage)> {
     let peer = peer(socket)?;
     Ok((peer.uid, lineage(socket, peer)))
@@ -37,14 +36,13 @@ fn peer(_: &impl AsFd) -> std::io::Result<PeerProcess> {
     Ok(PeerProcess { pid: 0, uid: rustix::process::geteuid().as_raw() })
 }
 
-/// The lineage of the very process that connected. Its number may belong to another one by now; a descriptor of the
-/// process cannot.
+/// The lineage of the process that connected. Its pid may belong to another one by now, but a pidfd cannot.
 #[cfg(target_os = "linux")]
 fn lineage(socket: &impl AsFd, peer: PeerProcess) -> Lineage {
     lineage_by(descriptor(socket), peer)
 }
 
-/// A descriptor of the process that connected.
+/// A pidfd of the process that connected.
 #[cfg(target_os = "linux")]
 fn descriptor(socket: &impl AsFd) -> std::io::Result<OwnedFd> {
     use std::os::fd::{AsRawFd, FromRawFd};
@@ -70,17 +68,17 @@ fn lineage_by(process: std::io::Result<OwnedFd>, peer: PeerProcess) -> Lineage {
     match process {
         Ok(process) => {
             let mut found = Lineage::of(peer.pid);
-            // Whatever is above it may end while that is read; it is below another one then.
+            // An ancestor may end meanwhile; then it has another parent.
             for _ in 1..READS_MAX {
                 if found.end != LineageEnd::Gone || !is_alive(&process) {
                     break;
                 }
                 found = Lineage::of(peer.pid);
             }
-            // Alive after its lineage was read, it was alive while that was read.
+            // If it is alive after its lineage was read, it was alive all the time.
             if is_alive(&process) { found } else { Lineage::gone() }
         }
-        // Before Linux 6.5 there is only the number, read at once.
+        // Before Linux 6.5 there is only the pid, read at once.
         Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => Lineage::of(peer.pid),
         Err(_) => Lineage::gone(),
     }

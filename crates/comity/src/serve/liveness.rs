@@ -1,4 +1,4 @@
-//! Watches processes: the end of a process is the end of its agent, and of the leases that were taken for it.
+//! Watches processes: when one ends, so do its agent and the leases that were taken for it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -12,7 +12,7 @@ use comity_core::{AgentId, Ask, Principal, World};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// The net below the watch: processes that could not be watched are looked for this often.
+/// The safety net: processes that could not be watched are checked this often.
 const SWEEP_MS: i64 = 60_000;
 
 /// What ends with a process.
@@ -26,13 +26,13 @@ enum Owner {
 pub(super) fn run(app: &Application) -> io::Result<()> {
     let (app, engine) = (app.clone(), app.engine().clone());
     let (reader, writer) = io::pipe()?;
-    // A full pipe means that the thread is to wake anyway.
+    // A full pipe means that the thread will wake anyway.
     let wake = move || drop((&writer).write(&[1]));
     engine.feed().wake(on_change(&engine, changes, wake));
     std::thread::Builder::new().name("liveness".into()).spawn(move || watch(&app, &reader)).map(drop)
 }
 
-/// A number that moves when there may be another process to watch.
+/// Grows when there may be another process to watch.
 fn changes(world: &World) -> u64 {
     (world.agents.changes() as u64).wrapping_add(world.pools.last_slot().0)
 }
@@ -70,11 +70,11 @@ fn watch(app: &Application, wakes: &io::PipeReader) {
     }
 }
 
-/// Opens what is new, lets go of what has ended, and ends what belongs to a process that is gone already.
+/// Watches what is new, stops watching what has ended, and ends what belongs to a process that is already gone.
 fn refresh(app: &Application, watched: &mut BTreeMap<(Owner, Process), Option<OwnedFd>>) {
     let wanted: Vec<(Owner, Process)> = {
         let world = app.engine().world();
-        // Of a program that we started ourselves we hear how it ended.
+        // For a program that we started ourselves we are told how it ended.
         let agents = world.agents.live().filter(|agent| world.runs.of(agent.id).is_none());
         let agents = agents.filter_map(|agent| Some((Owner::Agent(agent.id), agent.profile.process?)));
         agents.chain(world.pools.processes().map(|(slot, process)| (Owner::Lease(slot), process))).collect()
@@ -91,7 +91,7 @@ fn refresh(app: &Application, watched: &mut BTreeMap<(Owner, Process), Option<Ow
 /// Opens the process, if it is the one that is meant.
 fn open(process: Process) -> Option<OwnedFd> {
     let fd = pidfd_open(Pid::from_raw(process.pid as i32)?, PidfdFlags::empty()).ok()?;
-    // Looked at after opening: from here on the number cannot be given to another process unnoticed.
+    // Checked after opening: from here on the pid cannot be reused unnoticed.
     processes::is_alive(process).then_some(fd)
 }
 

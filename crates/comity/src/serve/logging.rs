@@ -1,4 +1,4 @@
-//! The server's own log: one JSON object on each line of standard error.
+//! The server's own log: one JSON object per line on standard error.
 
 use std::io::Write;
 use std::time::Instant;
@@ -25,7 +25,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// Begins a trace, if `COMITY_TRACE` asks for them.
+    /// Begins a trace, if `COMITY_TRACE` asks for that.
     pub(crate) fn begin(op: &str, who: Principal, connection: u64) -> Option<Trace> {
         static WANTED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
         let wanted =

@@ -40,16 +40,16 @@ use socket::Socket;
 use state_dir::Unusable;
 use state_dir_ownership::{OwnLog, StateDirOwnership, WatchedPath};
 
-/// Milliseconds since 1970 at which fences began to be counted.
+/// The start of counting fences, in milliseconds since 1970.
 const FENCES_SINCE_MS: i64 = 1_735_689_600_000;
-/// Fences that can be given in a millisecond before the clock's part would be overtaken, as a power of two.
+/// Fences that can be given per millisecond before the clock's part would be overtaken, as a power of two.
 const FENCE_BITS: u32 = 10;
 
 /// The exit code of a server that a bug has ended, as of any Rust program.
 const PANIC: i32 = 101;
-/// The file in the state directory that has the process of the last server that panicked, and why.
+/// The file in the state directory with the last server that panicked, and why.
 pub(crate) const PANICKED: &str = "panicked";
-/// A file that is there from `comity down` until the next server starts.
+/// A file that exists from `comity down` until the next server starts.
 pub(crate) const PUT_DOWN: &str = "down";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,7 +81,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
         let _ = rustix::process::setsid();
     }
     signals::outlive_file_limits().map_err(|error| format!("signals can't be caught: {error}"))?;
-    // Whatever this process makes is for this user alone, but for what is in repositories.
+    // Everything that this process creates is private, except in repositories.
     let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let held = state_dir::take(home).map_err(|unusable| match unusable {
         Unusable::Taken => state_dir::taken(home),
@@ -91,15 +91,17 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     comity_git::keep_private(start_environment::settle(home, umask.bits())?);
     comity_git::raise_open_files();
     let config = read_config(home)?;
+    comity_git::use_git(config.git.program.clone());
     if let Some(silence) = config.git.hung_after {
         comity_git::give_up_git_after(std::time::Duration::from_millis(silence.0.0));
     }
-    // What is not there cannot be kept from being made by commands of agents. That it cannot be made is their problem.
+    // A missing file cannot be protected from agents' commands, so it is created. If that fails, they cannot create
+    // it either.
     let _ = comity_wire::user_settings().and_then(|file| file.parent().map(std::fs::create_dir_all));
     let opened = SqliteLog::open(home.path(), config.patience());
     let StartPoint { log, mut world } = opened.map_err(|problem| with_file(home, problem))?;
     log.sign(comity_wire::version())?;
-    world.agents_configured = Some(config.agents_max());
+    world.agents.limit.configured = Some(config.agents_max());
     world.roles = Arc::new(config.roles());
     let reader = Arc::new(log.reader()?);
     let floor = fence_floor(world.fence.max(log.fences_up_to()), clock::wall_ms());
@@ -166,15 +168,15 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
     let stop = socket.run(idle_exit).map_err(|error| format!("the socket failed: {error}"))?;
     note("info", "stopped", &[("why", &format!("{stop:?}"))]);
     drop(open_door);
-    // Whyever it ends: what is at its paths may be another server's by now.
+    // Whatever the reason to stop: another server's may be at its paths by now.
     let is_moved = socket.is_moved();
     if is_moved {
-        // Nobody is answered from here on: another server may be at it.
+        // Nobody is answered from here on: another server may be running.
         drop(socket);
         app.leave_files();
     }
     engine.stop();
-    // It closes Firefox; whoever waits for the server to be gone waits for that, too.
+    // It closes Firefox; whoever waits for the server's end waits for that, too.
     let _ = browser.join();
     let _ = runs.join();
     if is_moved {
@@ -191,7 +193,7 @@ fn start(home: &Home, how: StartMode) -> Result<(), String> {
 }
 
 /// Ends this process at the first panic, on whatever thread. Nobody knows what that left half done; the log does not
-/// have it, and the next server begins from there. Clients find out by a file that it was a panic.
+/// have it, and the next server begins from there. A file tells clients that it was a panic.
 fn end_on_panic(home: &Home) -> Result<(), String> {
     use rustix::fs::{Mode, OFlags, openat};
 
@@ -225,13 +227,13 @@ fn confine() -> Vec<OsString> {
     }
 }
 
-/// How this program is a guardian of others. In a pane of tmux, /proc/self is another's.
+/// How this program is a guardian of others. In a tmux pane, /proc/self is another process's.
 fn guardian() -> Vec<OsString> {
     let own = std::env::current_exe().map(|program| vec![program.into_os_string(), "guardian".into()]);
     own.unwrap_or_default()
 }
 
-/// Gives the world the pools of the settings; those that are there no more are closed.
+/// Gives the world the pools of the settings; removed ones are closed.
 fn configure_pools(engine: &Engine, config: &Config) -> Result<(), String> {
     let asks = comity_app::pools::configure(&engine.world(), config);
     for ask in asks {
@@ -246,7 +248,7 @@ fn configure_pools(engine: &Engine, config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// No fence at or below this was ever given: none that the log or its witness knows of, nor by an earlier clock.
+/// No fence up to this was ever given: none that the log or its witness knows, nor by an earlier clock.
 fn fence_floor(known: Fence, wall_ms: i64) -> Fence {
     let since = u64::try_from(wall_ms - FENCES_SINCE_MS).unwrap_or(0);
     known.max(Fence(since << FENCE_BITS))
@@ -261,7 +263,7 @@ pub(crate) fn read_config(home: &Home) -> Result<Config, String> {
     Config::read(&files, |name| std::env::var(name).ok())
 }
 
-/// Opens the socket for this user alone. The state directory is held, so what is there is left from a dead server.
+/// Opens the socket for this user alone. The state directory is held, so an existing socket is a dead server's.
 fn listen(home: &Home) -> Result<(UnixListener, WatchedPath), String> {
     let path = home.socket();
     let describe = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -274,7 +276,7 @@ fn listen(home: &Home) -> Result<(UnixListener, WatchedPath), String> {
     Ok((listener, WatchedPath::of(path)?))
 }
 
-/// Opens the HTTP port: the one that is set, else the one of last time, else any.
+/// Opens the HTTP port: the configured one, otherwise the last one, otherwise any.
 fn open_web(home: &Home, config: &Config) -> Result<Option<(std::net::TcpListener, String)>, String> {
     if config.http.off {
         return Ok(None);
@@ -294,7 +296,7 @@ fn open_web(home: &Home, config: &Config) -> Result<Option<(std::net::TcpListene
     Ok(Some((listener, format!("http://127.0.0.1:{port}"))))
 }
 
-/// Serves until what it gives is dropped.
+/// Serves until the returned value is dropped.
 fn serve_web(
     app: &Application,
     listener: std::net::TcpListener,
@@ -312,8 +314,8 @@ fn serve_web(
         .map_err(|error| format!("a thread could not be started: {error}"))
 }
 
-/// Takes the token that was laid down for the human before the first start: the way in for machines without a terminal.
-/// A state directory that has been used has people who can make tokens, and takes none from a file.
+/// Takes the human's token that was laid down before the first start: the way in for machines without a terminal. A
+/// used state directory has people who can make tokens, and takes none from a file.
 fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
     let file = home.first_token();
     let Ok(text) = plain_file::read_to_string(&file) else { return Ok(()) };
@@ -335,7 +337,7 @@ fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
     std::fs::remove_file(&file).map_err(describe)
 }
 
-/// Tells whoever waits that the server is ready.
+/// Tells those who wait that the server is ready.
 fn announce(how: StartMode, app: &Application) {
     let server = app.server();
     let _ = std::fs::remove_file(server.home.join(PUT_DOWN));
@@ -345,7 +347,7 @@ fn announce(how: StartMode, app: &Application) {
         StartMode::Detached => {
             let _ = writeln!(out, "ready");
             let _ = out.flush();
-            // Nobody reads on: what would be printed from here goes nowhere.
+            // Nobody reads on: from here what is printed goes nowhere.
             if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
                 let _ = rustix::stdio::dup2_stdout(&null);
             }

@@ -11,22 +11,22 @@ use comity_wire::{FRAME_BYTES_MAX, InboxCount};
 
 use super::logging::Trace;
 
-/// A connection's number; never used twice.
+/// Never reused.
 pub(crate) type ConnectionId = u64;
 
 /// What the loop has to do for a connection.
 pub(crate) enum LoopTask {
-    /// Send this line, the answer to the request with this id; or, if it only says that nothing came of it, why it had to.
-    Line { id: u64, line: Vec<u8>, outcome: Outcome },
+    /// Send this line, the answer to the request with this id; or, if the request only ended, why it had to.
+    Line { id: u64, line: Vec<u8>, outcome: RequestEnd },
     /// The request with this id waits.
     Parked { id: u64, waiting: WaitPlace },
 }
 
 /// Whether a request was answered, or only ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum RequestEnd {
     Answered,
-    /// It waited, and its place was given up.
+    /// It waited, and gave up its place.
     GivenUp,
 }
 
@@ -45,7 +45,7 @@ impl Outbox {
         Arc::new(Outbox { parcels: Mutex::default(), waker })
     }
 
-    /// Says that this thread is the loop: it looks into the outbox by itself.
+    /// Marks this thread as the loop: it checks the outbox by itself.
     pub(crate) fn enter_loop() {
         ON_LOOP.set(true);
     }
@@ -71,18 +71,18 @@ impl Outbox {
     }
 }
 
-/// Answers one request of one connection: for certain, even if whoever was to answer it panics.
+/// Answers one request of one connection: for certain, even if the answering thread panics.
 pub(crate) struct PendingReply {
     outbox: Arc<Outbox>,
     to: ConnectionId,
     id: u64,
     /// What the client is told besides the notices.
     pub(crate) besides: Option<String>,
-    /// In whose words calls are said.
+    /// How calls in texts are spelled.
     pub(crate) wording: Wording,
     /// Whose inbox is counted.
     pub(crate) counted: Option<(Application, Asker)>,
-    /// Set where calls are traced.
+    /// Set if calls are traced.
     trace: Option<Trace>,
     is_answered: bool,
     is_dropped: bool,
@@ -109,7 +109,7 @@ impl PendingReply {
             trace.end(output);
         }
         let mut line = line(self.id, output, notices, self.wording);
-        // Who panics may be looking at the world.
+        // A panicking thread may be looking at the world.
         if let Some((app, asker)) = self.counted.take().filter(|_| !self.is_dropped) {
             push_count(&mut line, &app, &asker);
         }
@@ -124,9 +124,9 @@ impl PendingReply {
             );
         }
         let outcome = match output {
-            _ if self.is_dropped => Outcome::GivenUp,
-            Err(Failure::Refused(Refusal::WaitCancelled)) => Outcome::GivenUp,
-            Ok(_) | Err(_) => Outcome::Answered,
+            _ if self.is_dropped => RequestEnd::GivenUp,
+            Err(Failure::Refused(Refusal::WaitCancelled)) => RequestEnd::GivenUp,
+            Ok(_) | Err(_) => RequestEnd::Answered,
         };
         self.outbox.post(self.to, LoopTask::Line { id: self.id, line, outcome });
     }
@@ -187,7 +187,7 @@ pub(crate) fn line(
     line.into_bytes()
 }
 
-/// One record of the log as a line for who follows it.
+/// One record of the log as a line for a follower.
 pub(crate) fn event_line(id: u64, mut entry: Entry) -> Vec<u8> {
     let line = |entry: &Entry| {
         let mut line = format!("{{\"id\":{id},\"event\":");
@@ -199,12 +199,12 @@ pub(crate) fn event_line(id: u64, mut entry: Entry) -> Vec<u8> {
     if whole.len() <= FRAME_BYTES_MAX {
         return whole;
     }
-    // No client could read it, and go on after it: it gets to know that it happened.
+    // No client could read it and continue: it is only told that it happened.
     entry.details = serde_json::json!({ "bytes": whole.len() });
     line(&entry)
 }
 
-/// Adds how much is waiting for somebody to a reply; nothing is, for who has just ended.
+/// Adds to a reply how much is waiting for somebody; nothing for an agent that has just ended.
 fn push_count(line: &mut Vec<u8>, app: &Application, asker: &Asker) {
     let who = asker.who;
     let count = {
@@ -224,6 +224,6 @@ fn push_count(line: &mut Vec<u8>, app: &Application, asker: &Asker) {
 }
 
 fn push_json(line: &mut String, value: &(impl serde::Serialize + ?Sized)) {
-    // Strings and plain structs always have a JSON form.
+    // Strings and plain structs can always be serialized.
     line.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "null".into()));
 }

@@ -1,4 +1,4 @@
-//! What has to go out over one connection.
+//! What has to be sent over one connection.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -22,7 +22,6 @@ impl SendBuffer {
         SendBuffer { bytes: Vec::new(), sent: 0, queued }
     }
 
-    /// How many bytes still wait.
     pub(crate) fn unsent(&self) -> usize {
         self.bytes.len() - self.sent
     }
@@ -43,7 +42,7 @@ impl SendBuffer {
                     self.queued.set(self.queued.get() - count);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    // Who reads all the time but never catches up must not pile up what it has read.
+                    // The buffer must not keep growing for a client that reads all the time but never catches up.
                     if self.sent > self.unsent() {
                         self.bytes.drain(..self.sent);
                         self.sent = 0;

@@ -1,4 +1,4 @@
-//! The signals that ask a server to stop: it then ends as if it had been asked on its socket, and Firefox with it.
+//! The signals that ask a server to stop: it then ends as if asked on its socket, and Firefox with it.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream as StdStream;
@@ -9,19 +9,19 @@ use mio::net::UnixStream;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 
-/// What a process says that ended without delay.
+/// The exit code of a process that ended without delay.
 const FAILURE: i32 = 1;
 
 /// Has something to read once a signal came.
 pub(super) struct Signals(pub(super) UnixStream);
 
 impl Signals {
-    /// Catches them from now on, but for those that whoever started this process wants it not to hear.
+    /// Catches them from now on, except those that this process was started to ignore.
     pub(super) fn catch() -> io::Result<Signals> {
         let (ours, theirs) = StdStream::pair()?;
         ours.set_nonblocking(true)?;
         for signal in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)) {
-            // Whoever sends the same one twice does not want to wait. A terminal that goes may do so by itself.
+            // Sending the same one twice means not wanting to wait. A closing terminal may do so by itself.
             if signal != SIGHUP {
                 let came = Arc::new(AtomicBool::new(false));
                 flag::register_conditional_shutdown(signal, FAILURE, came.clone())?;
@@ -38,12 +38,12 @@ impl Signals {
     }
 }
 
-/// A write beyond the limit on the size of files fails, as on a full disk, and does not end this process.
+/// A write beyond the file size limit fails, as on a full disk, and does not end this process.
 pub(super) fn outlive_file_limits() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
-/// Whether a signal was ignored from the start, as `nohup` does it; where the system does not tell, it was not.
+/// Whether a signal was ignored from the start, as with `nohup`; false if the system does not tell.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

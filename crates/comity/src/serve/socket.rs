@@ -1,7 +1,7 @@
 //! The local door: one thread, one loop over all connections.
 //!
-//! Each turn reads every connection that has something, answers questions from memory, gathers what wants to change
-//! something, and lets the engine commit all of it at once. Nobody's question waits for somebody else's disk.
+//! Each turn reads every connection that has something, answers questions from memory, gathers changes, and lets the
+//! engine commit all of them at once. Nobody's question waits for somebody else's disk.
 
 mod admission;
 mod callers;
@@ -24,10 +24,10 @@ use mio::net::UnixListener;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use super::connection::{Connection, Received};
+use super::connection::{Connection, ReadStatus};
 use super::connections::Connections;
 use super::logging::Trace;
-use super::outbox::{ConnectionId, LoopTask, Outbox, Outcome, PendingReply, line};
+use super::outbox::{ConnectionId, LoopTask, Outbox, PendingReply, RequestEnd, line};
 use super::output::QueuedBytes;
 use super::signals::Signals;
 use super::state_dir_ownership::StateDirOwnership;
@@ -57,13 +57,13 @@ pub(crate) struct Socket {
     signals: Signals,
     ownership: StateDirOwnership,
     connections: Connections,
-    /// Connections whose other end is gone; they are closed once what they asked last is answered.
+    /// Connections whose other end is gone; they are closed once their last question is answered.
     leaving: Vec<ConnectionId>,
-    /// Connections that are not listened to until they have read what they asked for.
+    /// Connections that are not listened to until they have read their answers.
     held: Vec<ConnectionId>,
     /// The bytes that wait for all connections.
     queued: QueuedBytes,
-    /// Whether callers are at the door.
+    /// Whether callers are waiting to connect.
     at_door: Admission,
     turns: u64,
     next_id: ConnectionId,
@@ -110,7 +110,7 @@ impl Socket {
     pub(crate) fn run(&mut self, idle_exit: Option<Duration>) -> io::Result<StopReason> {
         Outbox::enter_loop();
         let outbox = self.outbox.clone();
-        // Followers are woken by the loop itself when it writes, and by this when another thread does.
+        // The loop itself wakes followers when it writes, and this does when another thread writes.
         self.app.engine().feed().wake(Arc::new(move |_| outbox.wake()));
         let mut events = Events::with_capacity(256);
         let mut spinning = SpinBudget::default();
@@ -150,7 +150,7 @@ impl Socket {
                     SIGNALS => {}
                     Token(id) => {
                         self.turn(id as u64, event.is_readable());
-                        // It may have come together with the last words: it is not told of again.
+                        // It may have come together with the last data, and is not reported again.
                         if event.is_read_closed() {
                             self.leaving.push(id as u64);
                         }
@@ -164,7 +164,7 @@ impl Socket {
             }
             for id in std::mem::take(&mut self.leaving) {
                 match self.connections.get(&id).is_some_and(|connection| connection.is_held) {
-                    // It has asked more than it was listened to.
+                    // It has asked more than was listened to.
                     true => self.leaving.push(id),
                     false => self.close(id),
                 }
@@ -239,7 +239,7 @@ impl Socket {
                 self.hold(id);
             }
         }
-        if matches!(received, Received::Closed | Received::TooLong) {
+        if matches!(received, ReadStatus::Closed | ReadStatus::TooLong) {
             self.leaving.push(id);
         }
     }
@@ -281,7 +281,7 @@ impl Socket {
         self.app.call(&caller, call, Box::new(reply));
     }
 
-    /// The words that the client's door has: an agent's own connection is that of its tools.
+    /// How to spell calls for the client: an agent's own connection is that of its tools.
     fn wording(&self, id: ConnectionId) -> Wording {
         let is_linked = self.connections.get(&id).is_some_and(|connection| connection.link.is_some());
         if is_linked { Wording::Tools } else { Wording::Commands }
@@ -289,7 +289,7 @@ impl Socket {
 
     fn reply(&mut self, id: ConnectionId, request: u64, output: Result<comity_app::Rendered, Failure>) {
         let line = line(request, &output, &[], self.wording(id));
-        self.outbox.post(id, LoopTask::Line { id: request, line, outcome: Outcome::Answered });
+        self.outbox.post(id, LoopTask::Line { id: request, line, outcome: RequestEnd::Answered });
     }
 
     /// Sends what is in the outbox.
@@ -310,7 +310,7 @@ impl Socket {
                     parked.push((id, request));
                 }
                 LoopTask::Line { id: request, line, outcome } => {
-                    match connection.refused_waits.remove(&request) && outcome == Outcome::GivenUp {
+                    match connection.refused_waits.remove(&request) && outcome == RequestEnd::GivenUp {
                         true => connection.answer(request, &admission::no_room_to_wait(request)),
                         false => connection.answer(request, &line),
                     }
@@ -341,7 +341,7 @@ impl Socket {
             connection.wants_room = wants_room;
             let interest =
                 if wants_room { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
-            // A socket that cannot be watched is of no use; its owner connects again.
+            // A socket that cannot be watched is useless; its owner reconnects.
             if self.poll.registry().reregister(&mut connection.stream, Token(id as usize), interest).is_err()
             {
                 self.close(id);

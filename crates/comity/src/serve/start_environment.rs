@@ -1,7 +1,7 @@
-//! What a server takes from whom it is started by: settings, where programs are found, and the umask for repositories.
+//! What a server takes from whoever starts it: settings, the search path, and the umask for repositories.
 //!
-//! Any client starts a server, an agent's included. Only the environment of a person's counts: an agent that kills the
-//! server and starts it again with other settings gets the settings of last time.
+//! Any client starts a server, including an agent's. Only a person's environment counts: an agent that kills the
+//! server and starts it again with other settings gets the previous ones.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use comity_wire::Home;
 
 use super::state_dir;
 
-/// Variables that a server has use for, besides the settings.
+/// Variables that a server uses, besides the settings.
 const NAMES: [&str; 14] = [
     "PATH",
     "HOME",
@@ -32,16 +32,16 @@ const NAMES: [&str; 14] = [
     "COMITY_HOME",
     "COMITY_TRACE",
 ];
-/// How further ones begin.
+/// Prefixes of further ones.
 const BEGINNINGS: [&str; 2] = ["XDG_", "LC_"];
 
 type Variables = BTreeMap<String, String>;
 
-/// What the umask is remembered as, among the variables.
+/// The umask is remembered under this name, among the variables.
 const UMASK: &str = "umask";
 
-/// Remembers the environment and the umask, or begins again with those of last time if an agent starts this server. From
-/// here on all that the server starts is marked as not the person's. Gives the umask.
+/// Remembers the environment and the umask, or restarts with the previous ones if an agent starts this server. From
+/// here on everything that the server starts is marked as not the person's. Returns the umask.
 pub(super) fn settle(home: &Home, umask: u32) -> Result<u32, String> {
     let own = std::process::id();
     let path = home.path().join("environment.json");
@@ -91,7 +91,7 @@ fn remember(path: &Path, variables: &Variables) -> io::Result<()> {
     serde_json::to_writer(&mut file, variables).map_err(io::Error::other)
 }
 
-/// The same program in another environment; it comes back only if that fails.
+/// Becomes the same program in another environment; returns only if that fails.
 fn begin_again(mut variables: Variables, umask: u32) -> io::Error {
     variables.remove(UMASK);
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(umask));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use comity_wire::Home;
 
-/// Holding this means being the server of the directory; the kernel lets go of it when the process ends.
+/// Whoever holds this is the directory's server; the kernel releases it when the process ends.
 #[derive(Debug)]
 pub(crate) struct StateDirLock {
     file: File,
@@ -30,13 +30,13 @@ pub(crate) enum Unusable {
     Bad(String),
 }
 
-/// How long the end of a server may take that does not listen any more.
+/// How long a server that no longer listens may take to end.
 const LETS_GO_WITHIN: Duration = Duration::from_millis(500);
 
-/// The file that a server holds.
+/// The file that a server locks.
 pub(super) const SERVER_LOCK: &str = "server.lock";
 
-/// Makes the directory if need be, checks that it is this user's alone, and takes it.
+/// Creates the directory if need be, checks that it is this user's alone, and locks it.
 pub(crate) fn take(home: &Home) -> Result<StateDirLock, Unusable> {
     prepare(home).map_err(Unusable::Bad)?;
     let path = home.path().join(SERVER_LOCK);
@@ -46,7 +46,7 @@ pub(crate) fn take(home: &Home) -> Result<StateDirLock, Unusable> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(StateDirLock { file }),
-            // A server that was killed stops listening before the kernel lets go of what it held.
+            // A killed server stops listening before the kernel releases its locks.
             Err(TryLockError::WouldBlock) if Instant::now() < until && !listens(home) => {
                 std::thread::sleep(Duration::from_millis(2));
             }
@@ -72,12 +72,12 @@ pub(crate) fn holder(home: &Home) -> Option<u32> {
     })
 }
 
-/// What a server says that finds another one.
+/// The message of a server that finds another one.
 pub(crate) fn taken(home: &Home) -> String {
     format!("a server runs for {} already; ask it with: comity status", home.path().display())
 }
 
-/// Makes the directory if need be and checks that it is this user's alone.
+/// Creates the directory if need be and checks that it is this user's alone.
 pub(crate) fn prepare(home: &Home) -> Result<(), String> {
     if comity_hook::is_read_only(home.path()) {
         return Err(format!(
@@ -112,7 +112,7 @@ pub(crate) const FILES: [&str; 14] = [
     "start.lock",
 ];
 
-/// Whoever opens a pipe in the place of a file waits for ever.
+/// Refuses pipes in place of files: opening one would block for ever.
 fn refuse_pipes(home: &Path) -> Result<(), String> {
     let is_pipe = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
     match FILES.iter().map(|name| home.join(name)).find(is_pipe) {
@@ -171,7 +171,7 @@ fn refuse_network(_: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes a token for a state directory that nobody has used yet, and lays its hash down for the first server.
+/// Makes a token for an unused state directory, and lays its hash down for the first server.
 pub(crate) fn lay_down_first_token(home: &Home) -> Result<String, String> {
     use comity_app::tokens::Token;
 
@@ -195,7 +195,7 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-/// Reads a secret of 256 bits from the directory; it is made at the first time.
+/// Reads a 256-bit secret from the directory; created if missing.
 pub(crate) fn secret(home: &Home, name: &str) -> Result<[u8; 32], String> {
     let path = home.path().join(name);
     let describe = |problem: String| format!("{}: {problem}", path.display());

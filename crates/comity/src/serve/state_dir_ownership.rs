@@ -1,4 +1,5 @@
-//! Whether the state directory is still this server's: it can be moved or removed, and another server begun in its place.
+//! Whether the state directory is still this server's: it can be moved or removed, and another server started in its
+//! place.
 
 use std::io;
 use std::io::Write;
@@ -18,7 +19,7 @@ use super::state_dir::StateDirLock;
 const KNOWN_BY: [&str; 2] = [super::state_dir::SERVER_LOCK, LOG];
 const LOG: &str = "log.db";
 const BACKLOG: &str = "log.db-wal";
-/// Where the system does not tell of moves, the files are looked for this often.
+/// How often to check the files if the system does not report moves.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// A path, and the file that was there.
@@ -29,7 +30,7 @@ pub(super) struct WatchedPath {
 }
 
 impl WatchedPath {
-    /// What is at a path now; its owner keeps it open, so no other file gets its number.
+    /// What is at a path now; its owner keeps it open, so that its inode is not reused.
     pub(super) fn of(path: PathBuf) -> Result<WatchedPath, String> {
         let found = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(WatchedPath { path, file: (found.dev(), found.ino()) })
@@ -41,7 +42,7 @@ impl WatchedPath {
     }
 }
 
-/// The time in which the directory is this server's.
+/// The directory is this server's while this holds.
 pub(super) struct StateDirOwnership {
     places: Vec<WatchedPath>,
     /// What is not in `log.db` yet: without it the next server would begin with less.
@@ -53,7 +54,7 @@ pub(super) struct StateDirOwnership {
 impl StateDirOwnership {
     /// Begins once the log is open.
     pub(super) fn begin(home: &Home, held: &StateDirLock) -> Result<StateDirOwnership, String> {
-        // Watched first: what moves in between is seen.
+        // Watched first, so that a move in between is seen.
         let news = watch(home.path());
         let places = KNOWN_BY.iter().map(|name| WatchedPath::of(home.path().join(name)));
         let places = places.collect::<Result<Vec<_>, _>>()?;
@@ -68,12 +69,12 @@ impl StateDirOwnership {
         Ok(StateDirOwnership { places, backlog, news })
     }
 
-    /// Has something to read when it is time to look.
+    /// Has something to read when it is time to check.
     pub(super) fn news(&self) -> &OwnedFd {
         &self.news
     }
 
-    /// Whether the directory has gone, or a part of the log. Takes the news off the queue.
+    /// Whether the directory or a part of the log is gone. Drains the events.
     pub(super) fn is_over(&self) -> bool {
         let mut buffer = [0; 4096];
         while matches!(rustix::io::read(&self.news, &mut buffer), Ok(1..)) {}
@@ -86,7 +87,7 @@ impl StateDirOwnership {
     }
 }
 
-/// Listens for a move or removal of the directory, of one above it, and of what is in it.
+/// Watches for a move or removal of the directory, of one above it, and of what is in it.
 #[cfg(target_os = "linux")]
 fn watch(home: &Path) -> io::Result<OwnedFd> {
     use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
@@ -97,7 +98,7 @@ fn watch(home: &Path) -> io::Result<OwnedFd> {
     let home = home.canonicalize()?;
     add_watch(&news, &home, itself | inside)?;
     for above in home.ancestors().skip(1) {
-        // Whoever may not look at it cannot be told of it either; the log is looked at before each write.
+        // Without permission to read it there are no events either; the log is checked before each write.
         let _ = add_watch(&news, above, itself);
     }
     Ok(news)
@@ -108,7 +109,7 @@ fn watch(_: &Path) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Looks again and again: where the system does not tell, or has told too many others already.
+/// Checks again and again: if the system does not report moves, or has no watches left.
 fn look_often(places: Vec<WatchedPath>) -> io::Result<OwnedFd> {
     let (news, mut tell) = io::pipe()?;
     rustix::io::ioctl_fionbio(&news, true)?;

@@ -299,7 +299,7 @@ pub(crate) fn all_steps() -> Vec<Step> {
         ),
         step(
             "run_goal",
-            json!({ "goal": "Make it faster", "agent": "sleep 1000", "workers": 1 }),
+            json!({ "goal": "Make it faster", "agent": "sleep 1000", "workers": "1" }),
             &["Make it faster", "--agent", "sleep 1000", "--workers", "1"],
         ),
         step("run_goal", json!({ "goal": " " }), &[" "]),

@@ -80,6 +80,16 @@ fn who_plans_looks_in_codex() {
 }
 
 #[test]
+fn who_plans_looks_in_gemini_cli() {
+    let call = |line: &str| Call::new("run_shell_command", json!({ "command": line, "description": "x" }));
+    check(call, |place, model| {
+        let gemini = clients::gemini("who_plans_looks_in_gemini_cli", place, model, json!({}))?;
+        init(place, "gemini", &gemini);
+        Some(gemini)
+    });
+}
+
+#[test]
 fn who_plans_looks_in_opencode() {
     let call = |line: &str| Call::new("bash", json!({ "command": line, "description": "x" }));
     check(call, |place, model| {

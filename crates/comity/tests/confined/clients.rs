@@ -210,13 +210,21 @@ fn opencode_is_confined() {
 /// confined.
 #[test]
 fn codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it() {
+    let test = "codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it";
     let script = "bash ./script.sh";
-    for policy in ["auto", "required"] {
+    for (policy, mode, denied) in [
+        ("auto", "default", None),
+        ("required", "default", Some(UNSEEN)),
+        ("auto", "plan", Some("plan mode")),
+    ] {
         let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
+        let ann = place.join(&["ann"]);
+        if mode == "plan" {
+            place.json(&["mode", "ann", mode]);
+        }
         fs::write(place.repo.join("script.sh"), "echo the script ran\n").expect("written");
         let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
         let model = Model::start([READS, script, HIDDEN, FREE].map(call).into());
-        let test = "codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it";
         let Some(codex) = clients::codex(test, &place, &model, CODEX_PLAIN, "") else { return };
         init(&place, "codex", &codex);
         let mut sandboxed = place.program(codex.get_program());
@@ -226,16 +234,17 @@ fn codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it() {
         // Below the directory for temporary files it would not make the program that its sandbox runs.
         let temporary = place.dir().join("temporary");
         fs::create_dir_all(&temporary).expect("made");
-        sandboxed.env("TMPDIR", temporary);
+        sandboxed.env("TMPDIR", temporary).env("COMITY_TOKEN", &ann.token);
         let ran = clients::run(&place, sandboxed);
         let told = model.told();
-        let [reads, script, hidden, free] = &told[..] else { panic!("{policy}: {told:?}: {ran:?}") };
-        assert!(reads.contains(place.repo.to_str().expect("a text")), "{policy}: {reads}: {ran:?}");
-        let is_free = policy == "auto";
-        assert_eq!(script.contains("the script ran"), is_free, "{policy}: {script}");
-        assert_eq!(ways::is_untouched(&place.repo), !is_free, "{policy}: {hidden}");
-        assert_eq!(place.repo.join("free.txt").exists(), is_free, "{policy}: {free}");
-        assert_eq!([script, hidden, free].map(|told| told.contains(UNSEEN)), [!is_free; 3], "{told:?}");
+        let [reads, script, hidden, free] = &told[..] else { panic!("{policy}, {mode}: {told:?}: {ran:?}") };
+        assert!(reads.contains(place.repo.to_str().expect("a text")), "{policy}, {mode}: {reads}: {ran:?}");
+        let is_free = denied.is_none();
+        assert_eq!(script.contains("the script ran"), is_free, "{policy}, {mode}: {script}");
+        assert_eq!(ways::is_untouched(&place.repo), !is_free, "{policy}, {mode}: {hidden}");
+        assert_eq!(place.repo.join("free.txt").exists(), is_free, "{policy}, {mode}: {free}");
+        let why = denied.unwrap_or(UNSEEN);
+        assert_eq!([script, hidden, free].map(|told| told.contains(why)), [!is_free; 3], "{told:?}");
     }
 }
 

@@ -5,7 +5,8 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::{confined, place};
-use crate::support::{Agent, Place, Ran};
+use crate::support::program::Program;
+use crate::support::{Agent, BINARY, Place, Ran, beside};
 
 /// What the hook says to a call.
 fn judged(place: &Place, agent: &Agent, tool: &str, input: Value) -> Ran {
@@ -178,4 +179,41 @@ fn who_plans_stands_in_nobodys_way() {
         "what it held before it holds still"
     );
     drop(bob);
+}
+
+#[test]
+fn who_leaves_in_plan_mode_writes_nothing_afterwards() {
+    let (place, _bob) = place();
+    let mut ann = Program::start(&place, "ann");
+    place.json(&["mode", "ann", "plan"]);
+    let confine = beside("comity-confine").display().to_string();
+    for (file, goodbye) in [("before", ""), ("after", " agent bye")] {
+        if !goodbye.is_empty() {
+            ann.run(&format!("{BINARY}{goodbye}"));
+        }
+        let said = ann.run(&format!("{confine} -c 'touch {file}' 2>&1"));
+        assert!(!place.repo.join(file).exists(), "{file}: {said}");
+    }
+}
+
+/// By whatever way: nothing is locked for who changes nothing.
+#[test]
+fn who_plans_takes_no_locks() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    place.json(&["mode", "ann", "plan"]);
+    place.json_as(&ann, &["task", "add", "Parser", "--files", "src/c.rs"]);
+    for act in [
+        &["lock", "src/c.rs"][..],
+        &["task", "start", "t1"],
+        &["task", "update", "t1", "--status", "running"],
+    ] {
+        let no = place.run_as(&ann, &[act, &["--json"]].concat()).refusal();
+        assert_eq!(no["code"], "not_allowed", "{act:?}: {no}");
+        assert!(no["message"].as_str().is_some_and(|said| said.contains("plan mode")), "{act:?}: {no}");
+    }
+    let adopt = place.run_as(&ann, &["adopt", "src/c.rs", "--json"]).refusal();
+    assert!(adopt["message"].as_str().is_some_and(|said| said.contains("plan mode")), "{adopt}");
+    let ours = place.json(&["locks"]);
+    assert!(!ours.to_string().contains("\"ann\""), "{ours}");
 }

@@ -139,3 +139,16 @@ fn two_that_are_called_the_same_are_told_apart_by_their_repository() {
     assert!(answered.status.success(), "{answered:?}");
     assert_eq!(place.json(&["inbox"])["entries"][0]["entry"], "fix", "alone, it has its plain name again");
 }
+
+#[test]
+fn a_request_shows_its_lines_and_its_end() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let long = format!("echo {}; rm -rf ~", "a".repeat(3_000));
+    for command in [&*long, "git log\n\nrm   -rf x"] {
+        place.run_as(&ann, &["ask", "Bash", &json!({ "command": command }).to_string(), "--by-mail"]);
+    }
+    let shown = place.run(&["inbox"]).out;
+    let parts = ["rm -rf ~", " more bytes…]", "all of it: comity permission list", "git log ⏎ rm -rf x"];
+    parts.iter().for_each(|part| assert!(shown.contains(part), "{part}: {shown}"));
+}

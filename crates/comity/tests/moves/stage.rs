@@ -52,11 +52,10 @@ impl Stage {
         let kind = rustix::fs::FileType::Fifo;
         rustix::fs::mknodat(rustix::fs::CWD, own.join("fifo"), kind, rustix::fs::Mode::RWXU, 0)
             .expect("a pipe");
-        let dirs = std::iter::once(own.clone()).chain(std::env::split_paths(&path));
-        let path = std::env::join_paths(dirs).expect("a path");
+        let git = own.join("git");
         let home = home.unwrap_or_else(|| dir.path().join("state"));
         let settings = [
-            ("PATH", path.to_str().expect("text")),
+            ("COMITY_GIT_PROGRAM", git.to_str().expect("text")),
             ("COMITY_PANIC", &format!("{}/panic", own.display())),
             ("MAX_AGENTS", "20"),
             ("COMITY_WORKTREE_READY", "0"),

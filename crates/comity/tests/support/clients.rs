@@ -303,6 +303,30 @@ pub(crate) mod over_acp {
     }
 }
 
+/// A program of the client's name that starts it as its user has it, with so many of the command's arguments.
+pub(crate) fn put_on_path(place: &Place, name: &str, client: &Command, own_arguments: usize) -> PathBuf {
+    let bin = place.dir().join("clients");
+    let mut script = String::from("#!/bin/sh\n");
+    let is_own = |name: &str| !name.starts_with("COMITY") && !["PATH", "HOME"].contains(&name);
+    for (variable, value) in client.get_envs() {
+        if let (Some(variable), Some(value)) = (variable.to_str(), value.and_then(|value| value.to_str()))
+            && is_own(variable)
+        {
+            script += &format!("export {variable}='{value}'\n");
+        }
+    }
+    let own = client.get_args().take(own_arguments).map(|word| word.to_str().expect("a text"));
+    let words: Vec<String> = std::iter::once(client.get_program().to_str().expect("a text"))
+        .chain(own)
+        .map(|word| format!("'{word}'"))
+        .collect();
+    script += &format!("exec {} \"$@\"\n", words.join(" "));
+    let program = bin.join(name);
+    write(&program, &script);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
+    bin
+}
+
 /// Installs our programs side by side. What the hook is asked is noted, too.
 pub(crate) fn install(place: &Place) {
     let bin = place.dir().join("bin");

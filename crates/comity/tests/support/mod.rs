@@ -238,7 +238,7 @@ impl Place {
     }
 
     /// The processes that have a state directory of this place in their environment, where the system tells.
-    fn processes(&self) -> Vec<u32> {
+    pub(crate) fn processes(&self) -> Vec<u32> {
         let homes =
             [self.home.as_path(), self.dir.path()].map(|home| format!("COMITY_HOME={}", home.display()));
         let is_ours = |pid: &u32| {
@@ -256,7 +256,7 @@ impl Place {
         kill(pid, Signal::KILL);
         assert!(has_ended(pid, PATIENCE), "the server {pid} did not die");
         // What it was just starting has its socket until it runs.
-        eventually("nobody listens", || Wire::try_connect(self).is_none());
+        eventually("nobody listens", || Wire::is_gone(self, pid));
         pid
     }
 }

@@ -43,6 +43,11 @@ impl Wire {
         })
     }
 
+    /// Whether this server listens no more; who waits may have started the next one.
+    pub(crate) fn is_gone(place: &Place, pid: u32) -> bool {
+        Wire::try_connect(place).is_none() || place.server().is_some_and(|next| next != pid)
+    }
+
     /// From here on the questions come without a token.
     pub(crate) fn without_token(mut self) -> Wire {
         self.token = None;
@@ -52,6 +57,12 @@ impl Wire {
     /// From here on the questions are an agent's.
     pub(crate) fn asking_as(mut self, agent: &Agent) -> Wire {
         self.token = Some(agent.token.clone());
+        self
+    }
+
+    /// From here on the questions come with this token.
+    pub(crate) fn asking_with(mut self, token: &str) -> Wire {
+        self.token = Some(token.into());
         self
     }
 
@@ -123,6 +134,18 @@ impl Follower {
     /// The next entry with this action.
     pub(crate) fn until_action(&mut self, action: &str) -> Value {
         self.until(|entry| entry["action"] == action)
+    }
+
+    /// Whether the server hangs up before it sends an entry with this action.
+    pub(crate) fn is_let_go_before(&mut self, action: &str) -> bool {
+        loop {
+            let Ok(reply) = self.wire.client.receive() else { return true };
+            let Some(event) = reply.event else { continue };
+            let entry: Value = serde_json::from_str(event.get()).expect("JSON");
+            if entry["action"] == action {
+                return false;
+            }
+        }
     }
 
     /// The next so many entries with this action.

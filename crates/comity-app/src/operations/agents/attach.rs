@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::agents::{AgentAsk, AgentEvent, Process, Profile};
 use comity_core::{AgentId, Ask, Event, Principal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::identity::is_agent_program;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::processes::{ProcessMark, mark, since};
 
 /// Connect a process of an agent program to its agent, registering it if it is new: what comity mcp does when it starts.
@@ -60,7 +57,7 @@ impl Operation for Attach {
                 let ask = AgentAsk::Attach { agent: new_agent, token: token.hash(), profile };
                 (vec![Ask::Agent(ask)], new_agent, self.name)
             }
-            // The door has found the agent by its token or by the process tree: one more process of the same.
+            // The door has found the agent by its token or by the process tree: this is one more process of it.
             Principal::Agent(agent) => match self.meant(app, &world, agent) {
                 AttachTarget::Same => (
                     vec![Ask::Agent(AgentAsk::AddToken { agent, token: token.hash() })],
@@ -107,7 +104,7 @@ impl Operation for Attach {
                 _ => None,
             });
             let name = given.unwrap_or(name);
-            // Only now: whoever is marked and has not joined is nobody.
+            // Only now: a marked process that has not joined is nobody.
             program.into_iter().for_each(|(process, how)| mark(process, how));
             Attached { new, agent: agent.to_string(), name, token: token.reveal().to_owned() }
         };
@@ -115,7 +112,7 @@ impl Operation for Attach {
     }
 }
 
-/// The process that becomes an agent's, and how it is marked: what starts `comity mcp` and is not known to be an agent
+/// The process that becomes an agent's, and how it is marked: what starts `comity mcp` and is not a known agent
 /// program may be a script that works with several.
 fn program_of(caller: &Caller, ask: &Ask) -> Option<(Process, ProcessMark)> {
     let (Ask::Agent(AgentAsk::Attach { profile, .. }) | Ask::Agent(AgentAsk::AttachBeside { profile, .. })) =
@@ -133,12 +130,12 @@ enum AttachTarget {
     Same,
     /// The known one, which has no name of its own yet.
     Renamed,
-    /// One of its own, beside the known one.
+    /// A new one, beside the known one.
     Another,
 }
 
 impl Attach {
-    /// A program's one `comity mcp` and its hooks are one agent; of several with names, each is one of its own.
+    /// A program's one `comity mcp` and its hooks are one agent; several named ones are an agent each.
     fn meant(&self, app: &Application, world: &World, known: AgentId) -> AttachTarget {
         let is_known_by_that = world.agents.get(known).is_some_and(|agent| *agent.profile.name == *self.name);
         match (self.named && !is_known_by_that, app.identities().is_attached(known)) {

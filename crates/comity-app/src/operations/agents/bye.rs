@@ -5,12 +5,9 @@ use std::fmt;
 use comity_core::agents::{AgentAsk, AgentEvent, Ending};
 use comity_core::locks::LockEvent;
 use comity_core::{Ask, Event, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::agents::ListAgents;
 use crate::operations::ledger::ListAlerts;
 

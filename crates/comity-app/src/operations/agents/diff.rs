@@ -11,12 +11,9 @@ use comity_core::tasks::{Task, TaskEvent};
 use comity_core::worktrees::Worktree;
 use comity_core::{AgentId, Event, PathPattern, Principal, ProjectId, Record, World};
 use comity_git::{BranchCommit, WorktreeFilter, branch_commits, commit_patch, dirty_worktrees};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::lock_worktrees::{may_be_in, real};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::ledger::{is_join_of, known_agent, newest_records};
 
 /// Commits that are shown.
@@ -108,7 +105,7 @@ impl Operation for Diff {
     }
 }
 
-/// Whose commits, which they are, and under whose locks there may be more.
+/// Whose commits, the commits, and under whose locks there may be more.
 type ChangesOf = (String, Vec<Record>, Vec<Principal>);
 
 fn by_agent(app: &Application, world: &World, agent: AgentId) -> Result<ChangesOf, Failure> {
@@ -116,7 +113,7 @@ fn by_agent(app: &Application, world: &World, agent: AgentId) -> Result<ChangesO
     Ok((world.name_of(who), commits_of(app, agent)?, vec![who]))
 }
 
-/// The commits of an agent, the oldest first.
+/// The commits of an agent, oldest first.
 pub(super) fn commits_of(app: &Application, agent: AgentId) -> Result<Vec<Record>, Failure> {
     let is_own = |record: &Record| record.by == Principal::Agent(agent) && is_commit(record);
     let mut found = newest_records(app, COMMITS_MAX, is_own, |record| is_join_of(record, agent))?;
@@ -128,7 +125,7 @@ fn is_commit(record: &Record) -> bool {
     matches!(record.event, Event::Commit(CommitEvent::Made { .. }))
 }
 
-/// What was committed by whoever worked on a task, while it did.
+/// What was committed by those who worked on a task, while they did.
 fn commits_for(app: &Application, task: &Task) -> Result<Vec<Record>, Failure> {
     let is_of_it = |record: &Record| match &record.event {
         Event::Task(event) => event.on().is_some_and(|on| *on == task.name()),
@@ -149,7 +146,7 @@ fn commits_for(app: &Application, task: &Task) -> Result<Vec<Record>, Failure> {
             worker = Some(*by);
             false
         }
-        // It did its last commit before it said so.
+        // Its last commit came before it said so.
         Event::Task(TaskEvent::LooksLike { .. } | TaskEvent::Linked { .. }) => false,
         Event::Task(_) => {
             worker = None;
@@ -188,7 +185,7 @@ impl WhatChanged {
         }
     }
 
-    /// Commits that git alone made, in worktrees that are theirs.
+    /// Adds commits made with plain git in their own worktrees.
     fn add_plain_commits(&mut self, world: &World, who: &[Principal], bytes_max: usize) {
         let known: usize = self.commits.iter().map(|commit| commit.patch.len()).sum();
         let mut room = bytes_max.saturating_sub(known);
@@ -225,7 +222,7 @@ impl WhatChanged {
     }
 }
 
-/// The worktrees of somebody, with what was committed in each since it began.
+/// Somebody's worktrees, with what was committed in each since it began.
 pub(super) fn plain_commits<'w>(
     world: &'w World,
     who: &[Principal],
@@ -244,7 +241,7 @@ pub(super) fn plain_commits<'w>(
     all
 }
 
-/// What is not committed under somebody's locks, and in worktrees of their own.
+/// What is uncommitted under somebody's locks, and in their own worktrees.
 pub(super) fn uncommitted(
     world: &World,
     holders: &[Principal],

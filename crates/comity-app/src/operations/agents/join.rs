@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::agents::{AgentAsk, Process, Profile};
 use comity_core::{Ask, Principal, Refusal, teams};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::lineage::Lineage;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::processes::{ProcessMark, mark, since};
 
 /// Register an agent and print its id and secret token. If an agent runs this, it becomes the new agent's parent.
@@ -49,7 +46,7 @@ impl Operation for Join {
             let (agent, token) = (agent.to_string(), token.reveal().to_owned());
             return Ok(Plan::Answer(Joined { agent, name: self.name, token }));
         }
-        // Whoever leads may begin a team by joining it.
+        // A leader may start a team by joining it.
         if let Some(team) = self.team.as_deref().filter(|_| self.role.as_deref() != Some("lead")) {
             teams::must_know(&app.engine().world(), team)?;
         }
@@ -73,7 +70,7 @@ impl Operation for Join {
         let asks = vec![Ask::Agent(AgentAsk::Join { agent, token: token.hash(), profile })];
         let name = self.name;
         let finish = move |_: &[_], _: &_, _| {
-            // Only now: whoever is marked and has not joined is nobody.
+            // Only now: a marked process that has not joined is nobody.
             process.into_iter().for_each(|process| mark(process, ProcessMark::Agent));
             Joined { agent: agent.to_string(), name, token: token.reveal().to_owned() }
         };
@@ -81,8 +78,8 @@ impl Operation for Join {
     }
 }
 
-/// The process with this number, if it is the caller's to give: in its own lineage, and neither another agent's nor the
-/// person's own terminal.
+/// The process with this number, if the caller may give it: in its own lineage, and neither another agent's nor the
+/// person's terminal.
 fn own_process(app: &Application, caller: &Caller, pid: u32) -> Result<Process, Refusal> {
     let no = |problem: String, hint: &str| Refusal::NotAllowed { problem, hint: hint.into() };
     let given = caller.lineage.as_ref();

@@ -4,11 +4,8 @@ use std::fmt;
 
 use comity_core::agents::AgentAsk;
 use comity_core::{Ask, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show or set how many agents may be here at a time, from 1 to 20. Only people set it.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -41,7 +38,7 @@ impl Operation for AgentLimit {
 
 impl Limit {
     fn of(world: &World) -> Limit {
-        Limit { max: world.agents_max(), agents: world.agents.live().count() }
+        Limit { max: world.agents.limit.max(), agents: world.agents.live().count() }
     }
 }
 

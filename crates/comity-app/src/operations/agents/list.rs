@@ -6,8 +6,6 @@ use comity_core::activity::Activity;
 use comity_core::agents::{Agent, Life};
 use comity_core::table::table;
 use comity_core::{Millis, Principal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -177,7 +175,8 @@ impl fmt::Display for AgentList {
 }
 
 impl AgentView {
-    /// When it was last heard of: the clock of the rules begins anew with each server, so that no restart costs an agent time.
+    /// When it was last heard of: the rules' clock starts over with each server, so that no restart costs an agent
+    /// time.
     fn seen(&self) -> String {
         match self.seen_before_start {
             true => "before the restart".to_owned(),
@@ -185,7 +184,6 @@ impl AgentView {
         }
     }
 
-    /// Its line in a table.
     fn row(&self) -> Vec<String> {
         let shown = |text: &Option<String>| {
             text.as_deref().map(|text| comity_core::display::visible(text).into_owned()).unwrap_or_default()

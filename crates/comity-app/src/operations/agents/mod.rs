@@ -22,10 +22,8 @@ pub use list::{AgentView, ListAgents};
 pub use show::ShowAgent;
 pub use why::Why;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("agent", "Who is here")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Join>(      calls::AGENT_JOIN,   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join).examples(&["agent join ann --role developer"]),

@@ -6,24 +6,20 @@ use comity_core::commits::CommitEvent;
 use comity_core::display::{counted, visible};
 use comity_core::{Event, Millis, Principal, Record};
 use comity_git::BranchCommit;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::diff::{commits_of, plain_commits, uncommitted};
 use super::{AgentView, Diff};
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::ledger::Entry;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::ledger::{is_join_of, known_agent, newest_records};
 use crate::operations::locks::LockView;
 use crate::operations::runs::RunActivity;
 
 /// Acts that are shown.
 const ACTS_MAX: usize = 10;
-/// Commits that are shown.
 const COMMITS_SHOWN: usize = 5;
-/// Files that are shown of a worktree.
+/// Files of a worktree that are shown.
 const FILES_SHOWN: usize = 5;
 
 /// Show one agent: its task, what it waits for, its locks, changed files, commits and letters, and what it did last.
@@ -109,7 +105,7 @@ impl Operation for ShowAgent {
         let mut acts = newest_records(app, ACTS_MAX, is_act, |record| is_join_of(record, id))?;
         acts.reverse();
         let commits = commits_of(app, id)?;
-        // Git may take its time: the world is not held meanwhile.
+        // Git may be slow, so the world is not held meanwhile.
         let (now, world) = (app.engine().now(), app.engine().world().clone());
         let Some(agent) = world.agents.get(id) else {
             return Err(world
@@ -131,6 +127,7 @@ impl Operation for ShowAgent {
         let problem = (!problems.is_empty()).then(|| problems.join("; "));
         let running = app.runs().runner().and_then(|runner| runner.activity(&id.to_string()).ok());
         let wall_now = crate::clock::wall_ms();
+        let view = AgentView::of(agent, &world, now, caller);
         Ok(Plan::Answer(AgentDetail {
             agent: AgentView::of(agent, &world, now, caller),
             program: running.map(RunActivity::from),
@@ -155,7 +152,7 @@ impl Operation for ShowAgent {
     }
 }
 
-/// Not what an agent does without meaning to, such as showing that it lives.
+/// Not what an agent does without meaning to, such as signs of life.
 fn is_worth_telling(record: &Record) -> bool {
     let is_quiet = matches!(record.event, Event::Notice(_) | Event::Server(_) | Event::Read(_));
     !is_quiet && !record.event.kind().is_housekeeping
@@ -172,7 +169,7 @@ impl TaskLine {
 }
 
 impl CommitLine {
-    /// A commit that git alone made.
+    /// A commit made with plain git.
     fn plain(commit: BranchCommit) -> CommitLine {
         CommitLine { commit: commit.id, subject: commit.subject, files: commit.files.len() }
     }
@@ -184,7 +181,7 @@ impl CommitLine {
     }
 }
 
-/// A line with what there is of a kind, and below it the rest of them.
+/// A line with the first of a kind, and the rest below it.
 fn lines(f: &mut fmt::Formatter<'_>, label: &str, lines: impl Iterator<Item = String>) -> fmt::Result {
     for (at, line) in lines.enumerate() {
         write!(f, "\n  {:9}{line}", if at == 0 { label } else { "" })?;
@@ -195,6 +192,7 @@ fn lines(f: &mut fmt::Formatter<'_>, label: &str, lines: impl Iterator<Item = St
 impl fmt::Display for AgentDetail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.agent)?;
+        lines(f, "program", self.used.iter().map(ToString::to_string))?;
         let task =
             |task: &TaskLine| format!("{}  {}  {}", visible(&task.id), task.status, visible(&task.title));
         lines(f, "program", self.program.iter().map(ToString::to_string))?;

@@ -1,4 +1,4 @@
-//! Says why something does not go on.
+//! Explains why something is held up.
 
 use std::fmt;
 
@@ -6,12 +6,9 @@ use comity_core::agents::Agent;
 use comity_core::display::visible;
 use comity_core::why::{ChainLink, WaitChain};
 use comity_core::{PathPattern, Principal, ProjectId, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::ListLocks;
 use crate::operations::tasks::TaskList;
 use crate::projects::PathBase;
@@ -91,7 +88,7 @@ impl Operation for Why {
 }
 
 impl Why {
-    /// The path, if something is there, or somebody has it or waits for it.
+    /// The path, if it exists, or somebody has it or waits for it.
     fn path(&self, place: &PathBase, world: &World) -> Result<Option<(ProjectId, PathPattern)>, Refusal> {
         let (project, pattern) = (place.project(), place.resolve(&self.subject)?);
         let is_used = !world.locks.overlapping(project, &pattern).is_empty()
@@ -122,7 +119,7 @@ impl Why {
     }
 }
 
-/// The last agent of that name that has ended.
+/// The last ended agent with that name.
 fn last_ended<'w>(world: &'w World, name: &str) -> Option<&'w Agent> {
     let ended = world.agents.iter().filter(|agent| !agent.is_live() && *agent.profile.name == *name);
     ended.max_by_key(|agent| agent.joined)

@@ -1,4 +1,4 @@
-//! Who asks for a commit again, because a server ended before it could answer, gets the commit that was made.
+//! Whoever asks for a commit again, because a server ended before it could answer, gets the commit that was made.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use crate::projects::PathBase;
 
 /// How long git may take to say what is in a commit.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Hex digits of a message's hash: nobody gains by another message with it.
+/// Hex digits of a message's hash: nobody gains anything by a collision.
 const DIGITS: usize = 16;
 
-/// The hash by which the same message is known again.
+/// The hash by which a message is recognized.
 pub(super) fn hash(message: &str) -> Box<str> {
     blake3::hash(message.as_bytes()).to_hex()[..DIGITS].into()
 }
 
-/// The commit that the same call, by its key, has made already.
+/// The commit that the same call, by its key, has already made.
 pub(super) fn made_before(app: &Application, caller: &Caller, place: &PathBase) -> Option<CommitMade> {
     let commit = app.answered(caller)?.into_iter().find_map(|event| match event {
         Event::Commit(CommitEvent::Made { commit, .. }) => Some(commit),
@@ -30,8 +30,8 @@ pub(super) fn made_before(app: &Application, caller: &Caller, place: &PathBase) 
     Some(recalled(place, &commit.id, commit.branch.as_deref()))
 }
 
-/// The caller's last commit here, if nothing else was to be committed since, it has the same message, and a server has
-/// ended since: perhaps before it could answer.
+/// The caller's last commit here, if nothing else was to be committed since, the message is the same, and a server
+/// has ended since, perhaps before it could answer.
 pub(super) fn perhaps_untold(
     app: &Application,
     caller: &Caller,

@@ -13,21 +13,18 @@ use comity_git::commit::{
     CommitOutcome, CommitReport, CommitRequest, CommitScope, Committed, Confirmation, Dirty, FileChange,
     Hooks, NextCommit, NotCommitted, Patterns, SharedIndex, commit,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::again;
-use super::held::ProjectLocks;
-use crate::application::Application;
+use super::held::{ProjectLocks, refuse_others};
 use crate::branch_moves::{self, Moving};
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::guard::AUTO_REASON;
 use crate::operations::guard::confiner;
 use crate::operations::locks::Lock;
 use crate::projects::PathBase;
 
-/// How long a commit may take, other commits of the same repository included.
+/// How long a commit may take, including other commits in the same repository.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Commit exactly what you have locked and changed. Also finishes a merge you have resolved.
@@ -112,6 +109,9 @@ impl Operation for Commit {
         let mut moving = Moving::new(app, caller.who, place.project());
         let mut intend = |next: &NextCommit<'_>| {
             app.watch().made(next.commit);
+            if let Some(merged) = &next.merged {
+                refuse_others(app, caller.who, &place, merged)?;
+            }
             moving.intend(Some(held.proof(next.changes)?), intended(app, caller, &place, &self.message, next))
         };
         let _watched = app.watch().moving();
@@ -139,7 +139,7 @@ impl Operation for Commit {
     }
 }
 
-/// What the caller had locked here and changed, until its time ran out.
+/// What the caller had locked here and changed, until the lock expired.
 fn lapsed(app: &Application, caller: &Caller, place: &PathBase) -> Vec<String> {
     let world = app.engine().world();
     let lapsed = world.locks.of(caller.who).filter(|lock| {
@@ -150,7 +150,7 @@ fn lapsed(app: &Application, caller: &Caller, place: &PathBase) -> Vec<String> {
     lapsed.map(|lock| lock.wanted.pattern.readable()).collect()
 }
 
-/// Whoever wanted to commit that has committed nothing, and has to know.
+/// Tells a caller that wanted to commit exactly that and committed nothing.
 fn refuse_lapsed(app: &Application, caller: &Caller, place: &PathBase) -> Result<(), Failure> {
     let lapsed = lapsed(app, caller, place);
     let Some(first) = lapsed.first() else { return Ok(()) };
@@ -179,7 +179,8 @@ pub(crate) fn signed(message: &str, agent: Option<&str>) -> String {
     format!("{message}{gap}Agent: {agent}\n")
 }
 
-/// The move of the branch, with all that the ledger will say of the commit. What the guard had locked for it goes with it.
+/// The branch move, with all that the ledger will say of the commit. Locks that the guard took for it are released
+/// with it.
 fn intended(
     app: &Application,
     caller: &Caller,
@@ -222,7 +223,7 @@ fn intended(
     }
 }
 
-/// Writes the commit into the ledger. Says what did not work.
+/// Records the commit in the ledger. Returns what did not work.
 fn record(moving: Moving<'_>, verified: &Confirmation) -> Option<String> {
     match verified {
         Confirmation::Yes => {
@@ -236,7 +237,7 @@ fn record(moving: Moving<'_>, verified: &Confirmation) -> Option<String> {
     }
 }
 
-/// The branch as people call it.
+/// The branch's short name.
 fn short_name(branch: &str) -> String {
     branch.strip_prefix("refs/heads/").unwrap_or(branch).to_owned()
 }
@@ -347,7 +348,7 @@ fn failure(no: NotCommitted) -> Failure {
     Refusal::bad_input(no.to_string(), hint).into()
 }
 
-/// So many files, in words.
+/// A number of files, in words.
 pub(crate) fn files(count: usize) -> String {
     if count == 1 { "1 file".into() } else { format!("{count} files") }
 }

@@ -9,7 +9,6 @@ use comity_core::calls;
 pub use commit::Commit;
 pub(crate) use commit::{files, signed};
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Commit>(calls::COMMIT, "commit", POST, "/api/coordination/commits").changes().for_agents().long().writes_files().unlisted(&["hooks"]).examples(&["commit -m \"Fix the login\""]),

@@ -1,12 +1,9 @@
-//! Agrees to end.
+//! Agrees to a request to end.
 
 use comity_core::control::ControlAsk;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{Handshake, number, planned};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::locks::stored_reason;
 
 /// Agree to end. Everything you hold is released.

@@ -1,15 +1,12 @@
-//! Says that one waits for work.
+//! Reports that an agent waits for work.
 
 use std::fmt;
 
 use comity_core::control::{ControlAsk, ControlEvent, IdleReason};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Tell your leader that you wait for work, and what you did.
 #[derive(Debug, Deserialize, JsonSchema)]

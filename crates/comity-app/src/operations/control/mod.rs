@@ -10,11 +10,9 @@ use std::fmt;
 use comity_core::calls;
 use comity_core::control::{ControlAsk, ControlEvent, HandshakeId};
 use comity_core::{Ask, Event, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::catalog::next_call;
-use crate::operation::{HelpSection, Plan};
+use crate::operation::{HelpSection, JsonSchema, Plan, Serialize};
 use crate::operations::mail::Next;
 
 use crate::catalog::{CatalogEntry, Group, POST};
@@ -23,10 +21,8 @@ pub use idle::ReportIdle;
 pub use reject::RejectShutdown;
 pub use request::RequestShutdown;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("shutdown", "Ask an agent to end, or answer that")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<RequestShutdown>(calls::SHUTDOWN_REQUEST, "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),

@@ -2,12 +2,9 @@
 
 use comity_core::control::ControlAsk;
 use comity_core::{Ask, Millis};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{Handshake, planned};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::locks::stored_reason;
 use crate::span::Span;
 

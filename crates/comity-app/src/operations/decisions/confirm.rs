@@ -2,13 +2,10 @@
 
 use comity_core::Ask;
 use comity_core::decisions::DecisionAsk;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::decide::shown;
 use super::{DecisionView, number};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Confirm a decision made by someone below you. Nobody confirms their own.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,14 +1,11 @@
-//! Writes a decision down.
+//! Records a decision.
 
 use comity_core::decisions::{DecisionAsk, DecisionEvent};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Timestamp, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::DecisionView;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Record a decision for everyone, with the reason.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,19 +5,15 @@ use std::fmt;
 use comity_core::Refusal;
 use comity_core::decisions::{Decision, DecisionId, DecisionState};
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{DecisionView, number, unknown};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::page_size::{self, PageSize};
 use crate::project_scope::{ProjectScope, ScopeView};
 
-/// Decisions of one answer, unless asked otherwise.
+/// The default number of decisions in one answer.
 const LIMIT: usize = 50;
-/// Decisions of one answer at most.
 const LIMIT_MAX: usize = 1_000;
 /// Bytes of one answer, unless a single decision has more.
 const BYTES_MAX: usize = 1024 * 1024;

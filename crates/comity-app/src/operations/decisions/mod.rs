@@ -21,10 +21,8 @@ pub use decide::Decide;
 pub use list::ListDecisions;
 pub use reject::RejectDecision;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("decision", "What was decided, and what is waiting to be confirmed")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents().also(&["decision add"]),
@@ -94,7 +92,6 @@ impl fmt::Display for DecisionView {
 }
 
 impl DecisionView {
-    /// Its line in a table.
     fn row(&self) -> Vec<String> {
         let settled = self.settled_by.clone().unwrap_or_default();
         let age = Millis(self.age_ms).rough().to_string();
@@ -109,7 +106,7 @@ impl DecisionView {
         ]
     }
 
-    /// A decision that has left the memory since.
+    /// A decision that is no longer remembered.
     fn gone() -> DecisionView {
         DecisionView {
             id: String::new(),

@@ -1,14 +1,11 @@
-//! Turns a decision down.
+//! Rejects a decision.
 
 use comity_core::Ask;
 use comity_core::decisions::DecisionAsk;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::decide::shown;
 use super::{DecisionView, number};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::locks::stored_reason;
 
 /// Turn down a decision made by someone below you.

@@ -1,4 +1,4 @@
-//! Other names of one file: hard links, and paths through bind mounts. A lock is on the file, whatever it is called.
+//! Other names of a file: hard links, and paths through bind mounts. A lock is on the file, whatever its name.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::operations::locks::keeps_out;
 /// Entries of locked directories that are compared with one file.
 const ENTRIES_MAX: usize = 100_000;
 
-/// A file, whatever it is called.
+/// A file, whatever its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct InodeId {
     device: u64,
@@ -31,7 +31,7 @@ struct Locked {
     patterns: Vec<PathPattern>,
 }
 
-/// The locked files that a file is, too. `is_inside` says whether its own path is in a project.
+/// The locked files that are this file under another name. `is_inside` says whether its own path is in a project.
 pub(super) fn aliases(
     app: &Application,
     who: Principal,
@@ -90,7 +90,7 @@ fn too_many(file: &Path) -> Failure {
     Refusal::bad_input(problem, "copy the file to a name of its own, and write to that").into()
 }
 
-/// A look for one file among those that a lock is on.
+/// The search for one file among those that a lock covers.
 struct Search<'a> {
     root: &'a Path,
     identity: InodeId,
@@ -100,7 +100,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The name under which the lock has the file. Only what has several names is looked for in whole directories.
+    /// The file's name under which it is locked. Whole directories are searched only for a file with several names.
     fn run(&mut self, in_directories: bool) -> Result<Option<PathPattern>, ()> {
         for alternative in self.pattern.alternatives() {
             let prefix: PathBuf = alternative.prefix().collect();
@@ -139,7 +139,7 @@ impl Search<'_> {
                     directories.push(path);
                     continue;
                 }
-                // The inode is in the entry; only what may be it is looked at.
+                // The entry has the inode; only candidates are inspected.
                 let is_it = kind.is_file()
                     && entry.ino() == self.identity.inode
                     && entry.metadata().is_ok_and(|found| found.dev() == self.identity.device);

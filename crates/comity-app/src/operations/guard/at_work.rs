@@ -1,4 +1,4 @@
-//! An agent rests between its turns, and works again: the hooks of what it does say so.
+//! An agent is idle between its turns, and works again when its hooks say so.
 
 use comity_core::agents::{AgentAsk, Life};
 use comity_core::{Ask, Principal};
@@ -10,10 +10,10 @@ use super::planning::{is_own_command, tool_of};
 use super::tool::Judged;
 use crate::operations::permissions::reading;
 
-/// What ends an agent's rest, if this call does: to look around, or for something to do, is no work yet.
+/// What ends an agent's idleness, if this call does: looking around, or for something to do, is no work yet.
 pub(super) fn works_again(judged: &Judged<'_>, payload: &str) -> Option<Ask> {
     let Principal::Agent(agent) = judged.who else { return None };
-    // Nearly always it is at work, and nothing else is looked at.
+    // It is nearly always working, and then nothing else is checked.
     let is_idle = judged.app.engine().world().agents.get(agent).is_some_and(|agent| agent.life == Life::Idle);
     if !is_idle {
         return None;
@@ -26,7 +26,7 @@ pub(super) fn works_again(judged: &Judged<'_>, payload: &str) -> Option<Ask> {
     (!is_rest).then_some(Ask::Agent(AgentAsk::Idle { agent, idle: false }))
 }
 
-/// An agent that rests is given something to do by its person.
+/// A person gives an idle agent something to do.
 pub(super) fn has_work_again(judged: &Judged<'_>) -> Option<Ask> {
     let agent = judged.who.agent()?;
     let world = judged.app.engine().world();

@@ -1,5 +1,5 @@
-//! Programs that run here on behalf of somebody else: git hooks, and what makes and removes worktrees. Whoever can write to
-//! them could have them do what its own commands cannot, so they are confined as those are.
+//! Programs that run here on behalf of somebody else: git hooks, and hooks that make and remove worktrees. Whoever
+//! can write them could have them do what its own commands cannot, so they are confined like those.
 
 use std::path::Path;
 
@@ -11,15 +11,15 @@ use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::Failure;
 
-/// What a program of this kind is run by; nothing, if it may write to everything.
+/// The confiner for such a program; `None` if it may write everywhere.
 ///
-/// Of a worktree that it is there to remove nothing is held.
+/// The worktree that it is to remove does not count as held.
 pub(crate) fn confiner(
     app: &Application,
     who: Principal,
     removed: Option<&Path>,
 ) -> Result<Option<Confiner>, Failure> {
-    // What an agent has left behind may have been written by it.
+    // An ended agent may have written what it left behind.
     let who = if who == Principal::System { Principal::Nobody } else { who };
     let mut confines = confines(app, who, None)?;
     if let Some(removed) = removed {

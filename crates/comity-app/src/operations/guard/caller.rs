@@ -25,7 +25,7 @@ pub(super) fn agent(app: &Application, caller: &Caller, call: &HookCall) -> Resu
     }
 }
 
-/// The agent with this id within the program of another. It joins by the first thing that it does.
+/// The agent with this id within another's program. It joins with the first thing that it does.
 fn sub_agent(
     app: &Application,
     caller: &Caller,
@@ -64,7 +64,7 @@ fn sub_agent(
     }
 }
 
-/// The agent whose program runs the hook. An agent program that nobody has told us about becomes an agent by its first hook.
+/// The agent whose program runs the hook. An unknown agent program becomes an agent by its first hook.
 fn program(
     app: &Application,
     caller: &Caller,
@@ -103,13 +103,13 @@ fn note_session(app: &Application, agent: AgentId, session: Option<&str>) {
     let is_new = {
         let world = app.engine().world();
         let run = world.runs.of(agent);
-        // Over ACP it goes by the name that its session has there.
+        // Over ACP its name is that of its session there.
         run.filter(|run| run.spec.backend != RunBackend::Acp)
             .is_some_and(|run| run.session.as_deref() != Some(session))
     };
     if is_new {
         let know = RunAsk::KnowSession { agent, session: session.into() };
-        // Without it, it begins anew.
+        // Without it, the program starts over.
         let _ = app.engine().ask(Principal::System, Ask::Run(know));
     }
 }
@@ -136,8 +136,8 @@ fn join(
         .ask(caller.asker(), Ask::Agent(AgentAsk::Attach { agent, token: token.hash(), profile }));
     match joined {
         Ok(_) => {
-            // Only now: whoever is marked and has not joined is nobody.
-            // What is not known to be an agent program may be a script that works with several.
+            // Only now: a marked process that has not joined is nobody. What is not a known agent program may be a
+            // script that works with several.
             let is_known = caller.lineage.as_deref().is_some_and(|line| is_agent_program(line, process));
             mark(process, if is_known { ProcessMark::Agent } else { ProcessMark::TokenUser });
             Ok(Principal::Agent(agent))

@@ -1,4 +1,4 @@
-//! What the guard locked is given back once it is as in the last commit, whatever made it so: a commit, a restore, a
+//! Releases the guard's locks once the file is as in the last commit, whatever made it so: a commit, a restore, a
 //! checkout.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::worker_pool::Work;
 /// How long git may take.
 const GIT_PATIENCE: Duration = Duration::from_secs(8);
 
-/// Whose locks are looked at.
+/// Whose locks are checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CleanLocks {
     Of(AgentId),
@@ -24,13 +24,13 @@ pub(crate) enum CleanLocks {
 }
 
 impl Application {
-    /// Looks at what the guard has locked, on a thread of its own, and gives back what is clean. Whoever is in the middle of a
-    /// call keeps its locks: it may be about to write.
+    /// Checks the guard's locks, on a thread of its own, and releases those on clean files. An agent in the middle of
+    /// a call keeps its locks: it may be about to write.
     pub(crate) fn free_clean_locks(&self, which: CleanLocks) {
         if self.guards_locks(which).is_empty() {
             return;
         }
-        // Where no thread is to be had it is done the next time.
+        // Without a thread it is done the next time.
         let Ok(worker) = self.workers().reserve(Work::Operation) else { return };
         let app = self.clone();
         worker.run(move || {
@@ -41,7 +41,7 @@ impl Application {
         });
     }
 
-    /// What the guard has locked for agents that are doing nothing, file by file.
+    /// The guard's locks of agents without a running call, file by file.
     fn guards_locks(&self, which: CleanLocks) -> BTreeMap<ProjectId, Vec<Lock>> {
         let world = self.engine().world();
         let is_meant = |lock: &&Lock| match which {

@@ -6,12 +6,9 @@ use comity_core::display::visible;
 use comity_core::limits::HOLDERS_SHOWN_MAX;
 use comity_core::locks::{LockMode, conflicts};
 use comity_core::{PathPattern, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::commits::Commit;
 use crate::operations::locks::{Release, keeps_out};
 use crate::projects::PathBase;
@@ -41,7 +38,7 @@ impl Operation for GuardCommit {
     }
 }
 
-/// Refuses a commit of these files, from the top, if somebody else has one of them locked.
+/// Refuses a commit of these files (from the top) if somebody else has one of them locked.
 pub(super) fn judge(
     app: &Application,
     who: Principal,
@@ -53,7 +50,7 @@ pub(super) fn judge(
     let world = app.engine().world();
     let mut in_the_way = Vec::new();
     for path in paths {
-        // Names come from git's index, from the top: nothing is to be walked.
+        // Names come from git's index, from the top, so no walk is needed.
         let pattern = PathPattern::existing(path, case)?;
         let locks = conflicts(&world, who, project, &pattern, LockMode::Exclusive, HOLDERS_SHOWN_MAX);
         let locks = locks.into_iter().filter(|lock| keeps_out(lock, who, &world, now));

@@ -1,4 +1,4 @@
-//! Says what a command of the caller is to be confined to: what others hold is read-only for it.
+//! What a command of the caller is confined to: what others hold is read-only for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,16 +10,13 @@ use comity_core::permissions::mode_of;
 use comity_core::projects::Project;
 use comity_core::roles::Mode;
 use comity_core::{CaseRule, PathPattern, Principal, ProjectId, Refusal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{own, program_settings, shell};
-use crate::application::Application;
 use crate::config::ConfinePolicy;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::keeps_out;
 
-/// Locks of others in a project that a command is confined by one by one.
+/// Others' locks in a project that a command is confined by one by one.
 pub(super) const LOCKS_MAX: usize = 1_000;
 const EVERYTHING: &str = "**";
 
@@ -61,19 +58,26 @@ impl Operation for GuardConfine {
         let who = match caller.who {
             Principal::Agent(agent) => {
                 let words = || caller.lineage.as_deref().map(shell::words).unwrap_or_default();
-                // The system ends the last word, too.
+                // The caller also ends the last word.
                 let line = || words().into_iter().rfind(|word| !word.is_empty());
                 Principal::Agent(app.command_within(agent, line, caller.process()))
             }
             who => who,
         };
-        let confines = confines(app, who, caller.cwd.as_deref())?;
+        let mut confines = confines(app, who, caller.cwd.as_deref())?;
+        // Who goes on after its agent's end does no more than that did.
+        if who == Principal::Nobody
+            && confines.policy != ConfinePolicy::Off
+            && app.ended_above(caller).is_some_and(|ended| app.is_planning(Principal::Agent(ended)))
+        {
+            (confines.sealed, confines.network) = (true, app.config().guard.plan_network);
+        }
         shell::note(app, caller, confines.sealed);
         Ok(Plan::Answer(confines))
     }
 }
 
-/// What commands of somebody are confined to.
+/// What somebody's commands are confined to.
 pub(crate) fn confines(app: &Application, who: Principal, cwd: Option<&Path>) -> Result<Confines, Failure> {
     let guard = &app.config().guard;
     let mut confines = Confines {
@@ -86,7 +90,7 @@ pub(crate) fn confines(app: &Application, who: Principal, cwd: Option<&Path>) ->
     };
     let is_free = match who {
         Principal::Human | Principal::System => true,
-        // Whoever is nobody holds nothing: all that is held is others'.
+        // Nobody holds nothing: everything that is held is others'.
         Principal::Agent(_) | Principal::Nobody => guard.confine == ConfinePolicy::Off,
     };
     if is_free {
@@ -120,7 +124,7 @@ pub(crate) fn confines(app: &Application, who: Principal, cwd: Option<&Path>) ->
     Ok(confines)
 }
 
-/// A path as text. One that is none cannot be told, so nothing there would be held.
+/// A path as text. One that is not text could not be passed on, so nothing there would be protected.
 fn spelled(path: PathBuf) -> Result<String, Refusal> {
     path.into_os_string().into_string().map_err(|path| unspelled(Path::new(&path)))
 }
@@ -154,7 +158,7 @@ fn at_most(most: usize, patterns: &[PathPattern]) -> Vec<String> {
     if texts.len() <= most { texts.into_iter().collect() } else { vec![EVERYTHING.into()] }
 }
 
-/// The pattern, with the directory for all that is deeper.
+/// The pattern, with a directory in place of what is deeper.
 fn cut_off(pattern: &PathPattern, depth: usize) -> PathPattern {
     let cut = |one: &Alternative| {
         let names: Vec<String> = one.prefix().map(str::to_owned).collect();
@@ -165,7 +169,7 @@ fn cut_off(pattern: &PathPattern, depth: usize) -> PathPattern {
 }
 
 impl Confines {
-    /// Whether a command may write to everything.
+    /// Whether a command may write everywhere.
     pub(super) fn is_nothing(&self) -> bool {
         !self.sealed && self.network && self.held.is_empty() && self.own.is_empty()
     }

@@ -1,5 +1,5 @@
-//! What a call may write to besides what it says: other readings of its paths, arguments of tools that nobody has told us
-//! about, and other names of the same file.
+//! What a call may write besides what it says: other readings of its paths, arguments of unknown tools, and other
+//! names of the same file.
 
 use std::path::Path;
 
@@ -12,7 +12,6 @@ use super::targets::{TargetSource, Touch, file, glob, leads_through_process, tre
 use crate::application::Application;
 use crate::operation::Failure;
 
-/// All that a call may write to besides.
 pub(crate) fn doubts(
     app: &Application,
     who: Principal,
@@ -57,10 +56,10 @@ struct Doubts<'a> {
 }
 
 impl Doubts<'_> {
-    /// A reading that is not the likeliest: nobody else may hold it, and it is not locked for the agent.
+    /// A less likely reading: nobody else may hold it, and it is not locked for the agent.
     fn other_reading(&mut self, text: &str, how: WriteKind) -> Result<(), Failure> {
         leads_through_process(&self.cwd.join(text), self.by)?;
-        // What cannot be read in this way is not meant so.
+        // What cannot be read like this is not meant like this.
         if let Ok(Some(touch)) = file(self.app, self.cwd, Path::new(text), how, self.by) {
             self.touches.push(Touch { stays_unlocked: true, ..touch });
         }
@@ -76,7 +75,7 @@ impl Doubts<'_> {
 
     fn guess(&mut self, guess: &GuessedPath) -> Result<(), Failure> {
         for (at, reading) in readings(&guess.text).iter().enumerate() {
-            // The likeliest reading of an argument that is named so is a path; everything else only may be.
+            // The likeliest reading of an argument with a path's name is a path; everything else only may be.
             let is_meant = at == 0 && guess.is_named;
             self.guessed(guess, reading, is_meant)?;
         }
@@ -111,7 +110,7 @@ impl Doubts<'_> {
                 self.touches.push(Touch { stays_unlocked, ..touch });
             }
             Ok(None) => {}
-            // What is no path for us is none for a tool, either.
+            // What is not a path for us is none for a tool, either.
             Err(_) if !is_there => {}
             Err(refused) => return Err(refused),
         }
@@ -122,7 +121,7 @@ impl Doubts<'_> {
     }
 }
 
-/// Whether a text that nothing calls a path may be that of a file which is not there yet, or of several.
+/// Whether a text that nothing calls a path may be that of a file which does not exist yet, or of several.
 fn may_become(path: &Path, text: &str, is_glob: bool) -> bool {
     let is_plain = !text.contains("://") && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     let is_in_a_directory = || text.contains('/') && path.parent().is_some_and(Path::is_dir);

@@ -1,4 +1,4 @@
-//! What the kernel's "Read-only file system" means: after a confined command, its agent is told who holds the file.
+//! Explains "Read-only file system" after a confined command: its agent is told who holds the file.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::confine::{LOCKS_MAX, locks_of_others};
 use super::program_settings;
 use super::tool::{Judged, words_of};
 
-/// What programs say when a held path stopped them, in small letters.
+/// What programs say when a held path stopped them, in lower case.
 const EVIDENCE: [&str; 4] =
     ["read-only file system", "erofs", "device or resource busy", "invalid cross-device link"];
 
@@ -58,12 +58,12 @@ pub(super) fn explanation(judged: &Judged<'_>, payload: &str) -> Option<String> 
     })
 }
 
-/// Whether what was told may be about a path: its last plain name is in it.
+/// Whether a message may be about a path: it contains the path's last plain name.
 fn is_named(told: &str, path: &str) -> bool {
     let is_plain = |name: &&str| !name.is_empty() && !name.contains(['*', '?', '[', '{']);
     match path.split('/').rfind(is_plain) {
         Some(name) => told.contains(&name.to_lowercase()),
-        // A glob without any name holds whatever it was.
+        // A glob without any name matches whatever it was.
         None => true,
     }
 }

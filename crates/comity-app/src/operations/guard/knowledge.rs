@@ -1,4 +1,4 @@
-//! What an agent knows of files, and whether it may write a whole one.
+//! What an agent knows of files, and whether it may overwrite one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,9 +15,8 @@ use crate::operation::Failure;
 
 /// How long git may take to show a file.
 const GIT_PATIENCE: Duration = Duration::from_secs(3);
-/// Lines around a change that a difference shows.
+/// Context lines of a difference.
 const AROUND_LINES: usize = 2;
-/// Bytes of a difference that are shown.
 const DIFFERENCE_BYTES_MAX: usize = 6_000;
 
 /// Refuses if somebody changed the file after the agent read it, and shows what.
@@ -42,7 +41,7 @@ pub(super) fn check_overwrite(
     }
 }
 
-/// The ask by which the agent's knowledge of a file is written down, if there is something to know.
+/// The ask that records the agent's knowledge of a file, if there is something to know.
 pub(super) fn learned(app: &Application, project: ProjectId, path: &str, file: &Path) -> Option<Ask> {
     let content = StoredContent::read(file).ok()??;
     app.contents().keep(&content);

@@ -1,4 +1,4 @@
-//! Mail by way of a hook: what waits for the agent becomes context of its next turn.
+//! Mail through a hook: what waits for the agent becomes context of its next turn.
 
 use comity_core::limits::MAIL_LEASE;
 use comity_core::mail::{MailAsk, OfferFilter, has_something};
@@ -9,10 +9,9 @@ use crate::operations::mail::Inbox;
 
 /// Bytes of letters that one hook delivers: all of it goes into the agent's context.
 const CONTEXT_BYTES_MAX: usize = 8 * 1_024;
-/// Letters that one hook delivers.
 const CONTEXT_LETTERS_MAX: usize = 10;
 
-/// Offers what waits, as text, and with what the hook proves that it was written out.
+/// Offers what waits, as text, with what the hook uses to prove that it was delivered.
 pub(super) fn offer(app: &Application, who: Principal) -> Option<(String, String)> {
     if !has_something(&app.engine().world(), who, OfferFilter::All) {
         return None;
@@ -22,7 +21,7 @@ pub(super) fn offer(app: &Application, who: Principal) -> Option<(String, String
     proven(app, who, inbox)
 }
 
-/// What was offered, as text, and with what the hook proves that it was written out.
+/// What was offered, as text, with what the hook uses to prove that it was delivered.
 pub(super) fn proven(app: &Application, who: Principal, inbox: Inbox) -> Option<(String, String)> {
     let proof = app.mail_memory().put_hook_offer(who, inbox.receipt()?)?;
     Some((inbox.into_context(), proof))

@@ -43,10 +43,8 @@ pub(crate) use wait::IdleAgents;
 pub use with_git::GuardWithGit;
 pub(crate) use writes::judge_writes;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("guard", "What Comity's own programs ask")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Guard>(       "guard",         "guard tool <payload>", POST, "/api/guard")        .changes().internal().lets_in(WayIn::Join),
@@ -57,15 +55,18 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<GuardTold>(   "guard_told",    "",                     POST, "/api/guard/told")   .changes().internal(),
 ];
 
-/// The reason of locks that the guard takes for who writes; they are given back when the file is committed.
+/// The reason of locks that the guard takes for whoever writes; they are released when the file is committed.
 pub(crate) const AUTO_REASON: &str = "it was written to; the guard locked it";
 
-/// How agent programs spell the tools of a server that is called comity.
+/// How agent programs spell the tools of a server called comity.
 const OWN_TOOLS: [&str; 6] = ["mcp__comity__", "mcp_comity_", "comity__", "comity_", "comity-", "comity."];
 
 /// Whether a tool is Comity's own: those have rules of their own.
 pub(crate) fn is_own_tool(tool: &str) -> bool {
-    let is_known =
-        |name: &str| crate::catalog::find(name).or_else(|| crate::catalog::find_tool(name)).is_some();
+    let is_known = |name: &str| {
+        // What is called by it is judged as what it calls.
+        name == crate::wording::ANY_TOOL
+            || crate::catalog::find(name).or_else(|| crate::catalog::find_tool(name)).is_some()
+    };
     OWN_TOOLS.iter().any(|own| tool.strip_prefix(own).is_some_and(is_known))
 }

@@ -1,4 +1,4 @@
-//! What an agent is told besides the verdict on its call, and what the end of its call lets go.
+//! What an agent is told besides the verdict on its call, and what is released at the end of its call.
 
 use comity_core::notices::NoticeAsk;
 use comity_core::{Ask, Principal};
@@ -10,7 +10,7 @@ use crate::catalog::next_call;
 use crate::operations::commits::Commit;
 
 impl Judged<'_> {
-    /// Gives back what the guard locked for the agent, if its call may have made that clean.
+    /// Releases the guard's locks on files that the call may have made clean.
     pub(super) fn free_clean_locks(&self) {
         let may_be = match self.call.event {
             HookEvent::AfterTool => self.call.runs_commands() && self.payload.contains("git"),
@@ -22,7 +22,7 @@ impl Judged<'_> {
         }
     }
 
-    /// How its work gets into a commit, for an agent that the guard has locked something for; once.
+    /// How to commit, for an agent that the guard has locked something for; once.
     pub(super) fn commit_hint(&self) -> Option<String> {
         let (Principal::Agent(agent), HookEvent::AfterTool) = (self.who, self.call.event) else {
             return None;
@@ -40,7 +40,7 @@ impl Judged<'_> {
         })
     }
 
-    /// What the agent has to be told; telling it here counts as told.
+    /// The agent's notices, which count as given by this.
     pub(super) fn news(&self) -> Option<String> {
         let Principal::Agent(agent) = self.who else { return None };
         let news = {

@@ -1,4 +1,4 @@
-//! What is Comity's own, and nothing that an agent writes to, by a command or by a tool.
+//! What is Comity's own, and may not be written by agents, with a command or a tool.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -19,12 +19,12 @@ use crate::operations::mail::ReadMail;
 /// Links that are followed one after the other.
 const LINKS_MAX: usize = 16;
 
-/// Comity's programs, which are installed beside each other.
+/// Comity's programs, which are installed next to each other.
 const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
 
-/// What the names of the log and of the index of letters begin with, in the state directory.
+/// Prefixes of the log's and the letter index's files, in the state directory.
 const DATABASES: [&str; 2] = ["log.db", "mail-index.db"];
-/// What else is nobody's to read there, and those of the databases' files that come and go.
+/// What else nobody may read there, and the databases' temporary files.
 const HIDDEN: [&str; 11] = [
     "contents",
     "firefox",
@@ -40,11 +40,11 @@ const HIDDEN: [&str; 11] = [
 ];
 /// Where everybody has a directory there.
 const OF_EVERYBODY: [&str; 2] = [DOWNLOADS, SCREENSHOTS];
-/// What Codex keeps beside its settings and reads in a bash before each command, whichever shell that is for: without it,
-/// the other shell starts by itself, and past us.
+/// Codex keeps this beside its settings and reads it in a bash before each command, whichever shell that is for:
+/// without it, the other shell starts by itself, bypassing us.
 const READ_FIRST: &str = "shell_snapshots";
 
-/// What `comity init` keeps in the state directory, as far as it is of use here.
+/// The part of what `comity init` keeps in the state directory that matters here.
 #[derive(Default, Deserialize)]
 struct GuardedFolders {
     /// The settings by which agent programs ask us.
@@ -53,10 +53,10 @@ struct GuardedFolders {
 }
 
 /// The state directory, the socket and the directory of the person's settings; Comity's programs, and the settings by
-/// which agent programs ask them, as far as they are there.
+/// which agent programs ask them, as far as they exist.
 ///
-/// If somebody works below a directory of these, all that is in it instead, except for that. Programs that are built in a
-/// repository are what agents work on there.
+/// If somebody works below one of these directories, its contents are listed instead, except for the workplace.
+/// Programs built in a repository are what agents work on there.
 pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     let server = app.server();
     let real = |dir: PathBuf| dir.canonicalize().unwrap_or(dir);
@@ -75,6 +75,8 @@ pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     let dirs = dirs.filter_map(|path| path.canonicalize().ok()).flat_map(|path| without(path, &worked_in));
     let own = std::env::current_exe().ok();
     let programs = own.iter().flat_map(|own| PROGRAMS.map(|name| own.with_file_name(name)));
+    let git = comity_git::git_program();
+    let programs = programs.chain((!comity_git::is_the_systems(git, None)).then(|| git.to_owned()));
     let files = programs.filter_map(|file| file.canonicalize().ok()).filter(|file| !is_built_there(file));
     let connected = crate::plain_file::read(&server.home.join("init.json")).unwrap_or_default();
     let connected: GuardedFolders = serde_json::from_slice(&connected).unwrap_or_default();
@@ -87,9 +89,9 @@ pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     all
 }
 
-/// What no agent reads, besides: the log and the files with everybody's letters, earlier logs, what tokens are made from, the
-/// profile of Firefox with everybody's cookies, what others have read, and their downloads and pictures. Some of it may not
-/// be there yet.
+/// What no agent may read besides: the log and everybody's letters, earlier logs, the secret for tokens, the Firefox
+/// profile with everybody's cookies, what others have read, and others' downloads and screenshots. Some of it may not
+/// exist yet.
 pub(super) fn hidden(app: &Application, who: Principal) -> Vec<PathBuf> {
     let home = app.server().home.canonicalize().unwrap_or_else(|_| app.server().home.clone());
     let there = std::fs::read_dir(&home).into_iter().flatten().flatten();
@@ -100,7 +102,7 @@ pub(super) fn hidden(app: &Application, who: Principal) -> Vec<PathBuf> {
     databases.into_iter().map(|name| home.join(name)).chain(of_others).collect()
 }
 
-/// What is in a directory in which everybody has one, but for one's own.
+/// The contents of a directory in which everybody has one, without one's own.
 fn of_others(app: &Application, who: Principal, dir: PathBuf) -> Vec<PathBuf> {
     let there = std::fs::read_dir(&dir).into_iter().flatten().flatten();
     let there = there.filter_map(|entry| entry.file_name().into_string().ok());
@@ -120,12 +122,12 @@ fn without(path: PathBuf, worked_in: &[PathBuf]) -> Vec<PathBuf> {
     inside.filter(|path| !worked_in.iter().any(|dir| dir.starts_with(path))).collect()
 }
 
-/// Refuses a call that would write to any of it, or read what is hidden, in whichever way its paths are read.
+/// Refuses a call that would write any of it, or read what is hidden, in whichever way its paths are read.
 pub(super) fn check(app: &Application, who: Principal, cwd: &Path, effects: &Effects) -> Result<(), Refusal> {
     let is_in = |own: &[PathBuf], text: &str| {
         let is_inside = |path: &Path| own.iter().any(|own| path.starts_with(own));
         let at = cwd.join(text);
-        // Some programs take `..` off before they look, others after.
+        // Some programs resolve `..` before they look, others after.
         is_inside(&followed(&at)) || is_inside(&followed(&plain(&at)))
     };
     if !effects.reads.is_empty() || !effects.searches.is_empty() {
@@ -177,7 +179,7 @@ pub(super) fn check(app: &Application, who: Principal, cwd: &Path, effects: &Eff
                 (path, is_own_in_any_reading(path))
             }
             FileTarget::Glob(glob) => (glob, is_own_glob(glob)),
-            // What is in a repository is looked at as such.
+            // What is in a repository is judged as such.
             FileTarget::WorkTree(_) | FileTarget::FromTop { .. } | FileTarget::Unclear(_) => continue,
         };
         if is_own {
@@ -199,7 +201,7 @@ fn is_matched(glob: &Path, own: &Path) -> bool {
     parsed(&plain(glob)).zip(file).is_some_and(|(glob, own)| covers(&glob, &own))
 }
 
-/// Where a path leads, also if the last of it is not there yet.
+/// Where a path leads, even if its last part does not exist yet.
 fn followed(path: &Path) -> PathBuf {
     let mut at = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -210,7 +212,7 @@ fn followed(path: &Path) -> PathBuf {
         let rest = at.strip_prefix(above).unwrap_or(Path::new("")).to_owned();
         let mut names = rest.iter();
         let first: PathBuf = real.join(names.next().unwrap_or(OsStr::new("")));
-        // A link to what is not there: writing makes it there.
+        // A dangling link: writing creates its target.
         match std::fs::read_link(&first) {
             Ok(to) => at = real.join(to).join(names.as_path()),
             Err(_) if rest.as_os_str().is_empty() => return real,
@@ -220,7 +222,7 @@ fn followed(path: &Path) -> PathBuf {
     at
 }
 
-/// The path with every `..` taken off together with the name before it.
+/// The path with every `..` removed together with the name before it.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

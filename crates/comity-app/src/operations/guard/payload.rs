@@ -1,4 +1,4 @@
-//! What an agent program sent to its hook, kept as it came until somebody reads it.
+//! An agent program's message to its hook, kept unparsed until somebody reads it.
 
 use std::str::FromStr;
 
@@ -12,7 +12,6 @@ use serde_json::value::RawValue;
 pub struct Payload(#[schemars(with = "serde_json::Value")] Box<RawValue>);
 
 impl Payload {
-    /// The JSON.
     pub fn get(&self) -> &str {
         self.0.get()
     }

@@ -15,7 +15,7 @@ use crate::operation::{Failure, Plan};
 use crate::operations::permissions::ask::{put, use_of};
 use crate::operations::permissions::reading;
 
-/// How long a hook waits for an answer; it is cut off after eight seconds itself.
+/// How long a hook waits for an answer; after eight seconds it is itself cut off.
 const HOOK_WAIT: Millis = Millis::seconds(6);
 
 /// The question whether a call may be made, if it is one.
@@ -50,7 +50,7 @@ impl<'a> Permission<'a> {
         self.question.is_some()
     }
 
-    /// Asks, waits as long as a hook can, and only then does what the call needs besides.
+    /// Asks, waits as long as a hook can, and only then does what else the call needs.
     pub(super) fn judge(self, besides: Vec<Ask>) -> Result<Plan<HookReply>, Failure> {
         let Permission { judged, question } = self;
         let no = |no: &Refusal| Ok(Plan::Answer(judged.spoken(denied(no))));
@@ -94,7 +94,7 @@ impl<'a> Permission<'a> {
     }
 }
 
-/// Whether there is anybody to ask, or anything that was said about this agent.
+/// Whether there is anybody to ask, or any rule about this agent.
 fn is_led(app: &crate::Application, agent: AgentId) -> bool {
     let world = app.engine().world();
     leader_of(&world, agent) != Principal::Human

@@ -1,4 +1,4 @@
-//! Whoever is in plan mode changes nothing: its hook denies what was not proven to only read.
+//! In plan mode nothing may be changed: the hook denies what is not proven to only read.
 
 use comity_core::Refusal;
 use comity_guard::payload::{HookCall, starts_the_programs_shell};
@@ -14,7 +14,7 @@ use crate::operations::permissions::submit_plan_first;
 
 /// Denies a call that would change something, if its agent is in plan mode.
 ///
-/// A command that runs confined may be anything: it runs where nothing can be written to.
+/// A confined command may be anything: it runs where nothing can be written.
 pub(super) fn check(judged: &Judged<'_>, payload: &str, shell: Shell) -> Result<(), Failure> {
     if !judged.app.is_planning(judged.who) {
         return Ok(());
@@ -47,7 +47,7 @@ pub(super) fn is_harmless(judged: &Judged<'_>, payload: &str) -> Result<bool, Fa
     Ok(call.reads_only || is_own_command(tool, &input))
 }
 
-/// Whether the call is one plain command of Comity's, which has rules of its own for who plans.
+/// Whether the call is one plain command of Comity, which has rules of its own for plan mode.
 pub(super) fn is_own_command(tool: &str, input: &Value) -> bool {
     let (_, _, commands) = comity_guard::payload::tool(tool, input);
     let Some(words) = commands.and_then(|commands| commands.single) else { return false };
@@ -56,7 +56,7 @@ pub(super) fn is_own_command(tool: &str, input: &Value) -> bool {
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let entry = catalog::spelled(&words).map(|(entry, _)| entry);
-    // The first word of several commands begins others, too, that are no operations, such as `comity lease run`.
+    // The first word of several commands also begins commands that are not operations, such as `comity lease run`.
     let is_group = |entry: &CatalogEntry| {
         let own: Vec<_> = entry.words().collect();
         let is_below = |other: &CatalogEntry| {
@@ -68,9 +68,9 @@ pub(super) fn is_own_command(tool: &str, input: &Value) -> bool {
     entry.is_some_and(|entry| !entry.writes_files && !is_group(entry))
 }
 
-/// Whether a call of who is in plan mode is a command that runs where nothing can be written to.
+/// Whether a call of an agent in plan mode is a command that runs where nothing can be written.
 ///
-/// One that is seen to write is denied all the same: that says more than the kernel does.
+/// One that obviously writes is denied all the same: that tells more than the kernel's error.
 pub(super) fn is_sealed(judged: &Judged<'_>, shell: Shell) -> bool {
     shell == Shell::Confined
         && judged.call.runs_commands()
@@ -84,7 +84,7 @@ pub(super) fn starts_shell(judged: &Judged<'_>) -> bool {
     starts_the_programs_shell(tool_of(judged.call), &input)
 }
 
-/// The tool of a call. Cursor has an event of its own for command lines, without a tool.
+/// The tool of a call. In Cursor, command lines are an event of their own, without a tool.
 pub(super) fn tool_of(call: &HookCall) -> &str {
     call.tool.as_deref().unwrap_or("Shell")
 }

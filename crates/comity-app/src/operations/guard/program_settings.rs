@@ -1,4 +1,5 @@
-//! Settings of agent programs in a repository: with them the next agent could be started without hooks and confinement.
+//! Settings of agent programs in a repository: with them the next agent could be started without hooks and
+//! confinement.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,8 @@ use super::targets::Touch;
 use super::tool::words_of;
 use crate::application::Application;
 
-/// What agent programs read by themselves at the top of a worktree: hooks, variables, servers, plugins. In directories all counts.
+/// What agent programs read by themselves at the top of a worktree: hooks, variables, servers, plugins. Directories
+/// include everything in them.
 const NAMES: [&str; 18] = [
     ".claude/settings.json",
     ".claude/settings.local.json",
@@ -33,7 +35,7 @@ const NAMES: [&str; 18] = [
 ];
 const EVERYTHING: &str = "**";
 
-/// Refuses a call that would write to any of it.
+/// Refuses a call that would write any of it.
 pub(super) fn check(app: &Application, touches: &[Touch]) -> Result<(), Refusal> {
     if app.config().guard.program_settings {
         return Ok(());
@@ -48,21 +50,21 @@ pub(super) fn check(app: &Application, touches: &[Touch]) -> Result<(), Refusal>
     }
 }
 
-/// Whether a pattern means one of the names: itself, what is in it, or what is above it if it is there.
+/// Whether a pattern covers one of the names: the file itself, something in it, or an existing directory above it.
 fn is_meant(pattern: &PathPattern, name: &str, root: &Path, case: CaseRule) -> bool {
     let Ok(named) = PathPattern::parse(name, case) else { return false };
     // What is done to a whole worktree, such as a checkout, is not about these.
     if pattern.as_str() == EVERYTHING || !overlaps(pattern, &named) {
         return false;
     }
-    // As in shells, a wildcard at the beginning means no hidden name.
+    // As in shells, a wildcard at the beginning matches no hidden name.
     let first = name.split('/').next();
     let begins_with_it = pattern.alternatives().iter().any(|one| one.prefix().next() == first);
     (begins_with_it || !name.starts_with('.'))
         && (covers(&named, pattern) || root.join(name.trim_end_matches('/')).exists())
 }
 
-/// Those of them that are there at a path from the top of a worktree, and below it.
+/// Those of them that exist at or below a path from the top of a worktree.
 pub(crate) fn program_settings_at(root: &Path, path: &Path) -> Vec<PathBuf> {
     let named = NAMES.iter().map(Path::new);
     let all = named.filter_map(|name| match path.starts_with(name) {
@@ -72,7 +74,7 @@ pub(crate) fn program_settings_at(root: &Path, path: &Path) -> Vec<PathBuf> {
     all.filter(|path| root.join(path).exists()).map(Path::to_owned).collect()
 }
 
-/// Why no agent writes to it, and what it may do.
+/// Why no agent may write it, and what it can do.
 fn refusal(app: &Application, path: &str) -> Refusal {
     let file = match &app.server().settings {
         Some(file) => file.display().to_string(),
@@ -88,7 +90,7 @@ fn refusal(app: &Application, path: &str) -> Refusal {
     }
 }
 
-/// What of it is there in the worktrees of the projects that agents work in, and in the one of this directory.
+/// Those that exist in the worktrees of the projects that agents work in, and in this directory's.
 pub(super) fn paths(app: &Application, cwd: Option<&Path>) -> Vec<PathBuf> {
     if app.config().guard.program_settings {
         return Vec::new();
@@ -126,7 +128,7 @@ fn locked_in(app: &Application) -> Vec<PathBuf> {
     known.map(|project| PathBuf::from(&*project.common_dir)).collect()
 }
 
-/// Why a command did not write to one of these, if what was told names it.
+/// Why a command could not write one of these, if its output names one.
 pub(super) fn explanation(app: &Application, told: &str) -> Option<String> {
     if app.config().guard.program_settings {
         return None;

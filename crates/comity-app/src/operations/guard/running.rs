@@ -1,4 +1,4 @@
-//! What is kept in mind of the calls that run: who may be writing, and which agent of a program makes a call.
+//! What is remembered of running calls: who may be writing, and which agent of a program makes a call.
 
 use comity_core::Principal;
 use comity_guard::payload::{HookCall, HookEvent};
@@ -10,7 +10,8 @@ use super::tool::Judged;
 use crate::watch::{WriteReach, WritingCall};
 
 impl Judged<'_> {
-    /// Keeps in mind who makes the call, for what comes of it from the same process: commands, and calls of our own tools.
+    /// Remembers who makes the call, for what comes from the same process because of it: commands, and calls of our
+    /// own tools.
     pub(super) fn trace(&self) {
         let (Some(agent), Some(id)) = (self.who.agent(), self.call.call_id.as_deref()) else { return };
         match self.call.event {
@@ -41,7 +42,7 @@ impl Judged<'_> {
                 watch.goes_on(agent);
                 watch.calls_ended(agent);
             }
-            // Whoever ends after a turn that is complete has not crashed; many programs say no other goodbye.
+            // An agent that ends after a complete turn has not crashed; many programs say no other goodbye.
             HookEvent::Stop | HookEvent::SessionEnd => {
                 watch.said_goodbye(agent);
                 watch.calls_ended(agent);

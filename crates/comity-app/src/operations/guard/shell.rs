@@ -1,4 +1,5 @@
-//! How an agent program starts its shell, as far as it was seen, and what `guard.confine = "required"` makes of that.
+//! How an agent program starts its shell, as far as that was observed, and what `guard.confine = "required"` makes of
+//! that.
 
 use comity_core::{AgentId, Principal, Refusal};
 use comity_guard::payload::{HookCall, HookEvent};
@@ -13,12 +14,11 @@ use crate::operations::permissions::reading::command_line;
 use crate::processes;
 use crate::shells::{WORDS_BYTES_MAX, WriteAccess};
 
-/// How the agent program starts its shell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shell {
     /// Through us: what others hold is read-only there, and everything in plan mode.
     Confined,
-    /// That was not seen: it may start by itself.
+    /// Not observed: it may start by itself.
     Unproven,
     /// As it likes: guard.confine is off.
     Free,
@@ -31,14 +31,15 @@ impl Shell {
         }
         match who.agent().and_then(|agent| app.shells().reach(app.program_of(agent))) {
             Some(WriteAccess::Nothing) => Shell::Confined,
-            // A shell may have started before the agent was in plan mode, and go on.
+            // A shell may have started before the agent was in plan mode, and still run.
             Some(WriteAccess::Unheld) if !app.is_planning(who) => Shell::Confined,
             Some(WriteAccess::Unheld) | None => Shell::Unproven,
         }
     }
 }
 
-/// Denies a command where it has to be confined and that was not seen. One that only reads is how it is seen.
+/// Denies a command that has to be confined if that was not observed. A command that only reads is how it gets
+/// observed.
 pub(super) fn check(judged: &Judged<'_>, shell: Shell) -> Result<(), Failure> {
     let has_to_be = judged.app.config().guard.confine == ConfinePolicy::Required;
     if !has_to_be || shell != Shell::Unproven || !judged.call.runs_commands() {
@@ -55,10 +56,10 @@ pub(super) fn check(judged: &Judged<'_>, shell: Shell) -> Result<(), Failure> {
     .into())
 }
 
-/// Remembers the command that is about to run if it can show how its shell starts.
+/// Remembers the command that is about to run, if it can show how its shell starts.
 pub(super) fn keep_account(judged: &Judged<'_>, agent: AgentId, may_run: bool) {
     let (app, shells) = (judged.app, judged.app.shells());
-    // Sub-agents share the shell of their program.
+    // Sub-agents share their program's shell.
     let agent = app.program_of(agent);
     let input = || HookCall::tool_input(judged.payload.as_bytes());
     match judged.call.event {
@@ -91,7 +92,7 @@ pub(super) fn note(app: &Application, caller: &Caller, is_sealed: bool) {
     app.shells().started(agent, reach, || caller.lineage.as_deref().map(words).unwrap_or_default());
 }
 
-/// The words that the process at the other end was started with.
+/// The calling process's command line.
 pub(super) fn words(lineage: &Lineage) -> Vec<String> {
     let asks =
         lineage.links.first().and_then(|link| processes::about(link.process.pid, "cmdline", WORDS_BYTES_MAX));

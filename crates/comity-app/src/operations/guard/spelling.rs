@@ -31,7 +31,7 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
     parts.filter(move |_| !is_one)
 }
 
-/// The text without what some programs take off: spaces, quotes, the mark of a mention.
+/// The text without what some programs strip: spaces, quotes, the mark of a mention.
 fn bare(text: &str) -> Vec<&str> {
     let mut all = vec![text];
     let trimmed = text.trim();
@@ -49,7 +49,7 @@ fn address(text: &str) -> Option<String> {
     let scheme = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:"))?;
     let rest = &text[scheme.len()..];
     let path = match rest.strip_prefix("//") {
-        // What stands before the first slash is a machine, nearly always this one.
+        // What comes before the first slash is a host, nearly always this one.
         Some(with_host) => &with_host[with_host.find('/')?..],
         None => rest,
     };
@@ -57,15 +57,15 @@ fn address(text: &str) -> Option<String> {
     Some(decoded(path).unwrap_or_else(|| path.to_owned()))
 }
 
-/// A text whose `%20` and the like stand for bytes.
+/// A text with `%20` and the like decoded.
 fn decoded(text: &str) -> Option<String> {
     text.contains('%').then(|| percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned))?
 }
 
 enum Homes<'a> {
-    /// As this system has it.
+    /// From the system's list of users.
     System,
-    /// As a test has it: the own one, and a list of users.
+    /// A test's: the user's own, and a list of users.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests say where users live"))]
     Given(&'a str, &'a str),
 }
@@ -89,7 +89,7 @@ fn at_home(text: &str, homes: &Homes<'_>) -> Option<String> {
     Some(home.join(rest.trim_start_matches('/')).to_string_lossy().into_owned())
 }
 
-/// As a shell has it: the variable, else what the system says of the user.
+/// As in a shell: the variable, otherwise the system's entry for the user.
 fn own_home() -> Option<PathBuf> {
     let variable = std::env::var_os("HOME").filter(|home| !home.is_empty());
     let listed = || home_of(&users()?, ID, &rustix::process::getuid().as_raw().to_string());
@@ -100,7 +100,6 @@ fn users() -> Option<String> {
     std::fs::read_to_string("/etc/passwd").ok()
 }
 
-/// Fields of a line of the list of users.
 const NAME: usize = 0;
 const ID: usize = 2;
 

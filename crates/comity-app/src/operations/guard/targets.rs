@@ -1,4 +1,4 @@
-//! Which paths of which project a call would write to.
+//! Which paths of which project a call would write.
 
 use std::path::{Path, PathBuf};
 
@@ -11,26 +11,26 @@ use crate::application::Application;
 use crate::operation::Failure;
 use crate::projects::PathBase;
 
-/// One thing that a call would write to.
+/// One thing that a call would write.
 pub(crate) struct Touch {
     pub(crate) place: PathBase,
     pub(crate) pattern: PathPattern,
     pub(crate) how: WriteKind,
-    /// The file, if it is a single one.
+    /// If it is a single one.
     pub(crate) file: Option<PathBuf>,
-    /// Whether nobody is given a lock on it unasked: it is everything in a worktree, or may not be meant at all.
+    /// Whether it is not locked automatically: it is everything in a worktree, or may not be meant at all.
     pub(crate) stays_unlocked: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TargetSource {
-    /// A command: what it has open was judged where it was opened.
+    /// A command: its open files were judged where they were opened.
     Command,
     /// A tool of an agent program.
     Tool,
 }
 
-/// All that a call would write to inside of repositories.
+/// Everything that a call would write inside of repositories.
 pub(crate) fn touches(
     app: &Application,
     cwd: &Path,
@@ -39,7 +39,7 @@ pub(crate) fn touches(
 ) -> Result<Vec<Touch>, Failure> {
     let mut touches = Vec::new();
     for write in &effects.writes {
-        // Who says what all of a new file holds replaces one that is there.
+        // A new file's full content replaces an existing one.
         let how = match (write.how, &write.content) {
             (WriteKind::Create, Some(_)) => WriteKind::Whole,
             (how, _) => how,
@@ -76,7 +76,7 @@ fn touch(
             let at = place.repository().root().join(path);
             file(app, cwd, &at, how, by)
         }
-        // Only running it would tell: the commit is judged, and the watcher looks.
+        // Only running would tell: the commit is judged, and the watcher looks.
         FileTarget::Unclear(_) => Ok(None),
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn file(
 ) -> Result<Option<Touch>, Failure> {
     let path = cwd.join(path);
     let text = path.to_string_lossy();
-    // Nearly always it is in the repository that the agent works in.
+    // It is nearly always in the repository that the agent works in.
     if let Ok(place) = app.projects().at(cwd)
         && let Ok(pattern) = place.resolve_file(&text)
     {
@@ -131,7 +131,8 @@ pub(super) fn tree(
     Ok(Some(Touch { place, pattern, how, file: None, stays_unlocked: false }))
 }
 
-/// Whether a path is what a command has open already; refused if it leads elsewhere for who will open it than for us.
+/// Whether a path is an open file of a command; refused if it leads elsewhere for the program that will open it than
+/// for us.
 pub(super) fn leads_through_process(path: &Path, by: TargetSource) -> Result<bool, Failure> {
     match (comity_git::through_process(path), by) {
         (None, _) => Ok(false),
@@ -140,7 +141,7 @@ pub(super) fn leads_through_process(path: &Path, by: TargetSource) -> Result<boo
     }
 }
 
-/// The place that a path is in, or would be in once it is made; nothing outside of repositories.
+/// The repository that a path is in, or would be in once it exists; `None` outside of repositories.
 fn place_of(
     app: &Application,
     cwd: &Path,

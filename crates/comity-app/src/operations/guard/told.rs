@@ -1,15 +1,12 @@
-//! Says what became of the mail that a hook had for its agent.
+//! Reports what became of the mail that a hook had for its agent.
 
 use std::fmt;
 
 use comity_core::Ask;
 use comity_core::mail::MailAsk;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::engine::Failed;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Report that the mail in a hook's output was written out or, with --returned, that it was not.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! Judges one tool call of an agent, in the words of its program.
+//! Judges one tool call of an agent, in its program's form.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,6 @@ use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{HookCall, HookEvent};
 use comity_guard::verdict::{HookOutput, Verdict};
 use comity_guard::{Dialect, Unknown, WriteKind};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::doubts::doubts;
 use super::payload::Payload;
@@ -22,9 +20,8 @@ use super::{
     AUTO_REASON, GuardWithGit, at_work, caller, held_up, is_own_tool, knowledge, mail, own, planning,
     program_settings, with_git,
 };
-use crate::application::Application;
 use crate::catalog::name_of;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::keeps_out;
 use crate::wording::{REFUSED, Wording};
 
@@ -60,12 +57,11 @@ impl Operation for Guard {
 /// Whom a judgement may ask besides the world.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
-    /// It is quick.
     Nobody,
     Git,
 }
 
-/// Judges a call; what git has to be asked about goes where there is time for that.
+/// Judges a call; one that git has to be asked about moves to a thread with time for that.
 pub(super) fn judge(
     app: &Application,
     caller: &Caller,
@@ -109,7 +105,7 @@ pub(super) struct Judged<'a> {
     pub(super) payload: &'a str,
     pub(super) who: Principal,
     pub(super) cwd: PathBuf,
-    /// What held up the command that ran, if the kernel did.
+    /// What blocked the command that ran, if the kernel did.
     explanation: Option<String>,
 }
 
@@ -121,6 +117,9 @@ impl<'a> Judged<'a> {
         payload: &'a str,
     ) -> Result<Judged<'a>, Failure> {
         let who = caller::agent(app, caller, call)?;
+        if let Principal::Agent(agent) = who {
+            app.usage().note(agent, call);
+        }
         let cwd = call.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
         let cwd = cwd.or(caller.cwd.as_deref()).unwrap_or(Path::new("/")).to_owned();
         Ok(Judged { app, call, payload, who, cwd, explanation: None })
@@ -137,7 +136,7 @@ impl<'a> Judged<'a> {
                 asks.extend(at_work::works_again(self, payload));
                 Ok(asks)
             }
-            // What failed may have done half of it: what is in its files now is not what the agent knows.
+            // A failed call may have done half of it: the agent does not know what is in its files now.
             HookEvent::AfterTool if self.call.event_name == "PostToolUseFailure" => Ok(vec![]),
             HookEvent::AfterTool => Ok(self.after()),
             HookEvent::UserPrompt => Ok(at_work::has_work_again(self).into_iter().collect()),
@@ -155,7 +154,7 @@ impl<'a> Judged<'a> {
     }
 
     fn before(&self) -> Result<Vec<Ask>, Failure> {
-        // A tool that writes without saying where is not let pass; a command line is read as far as it can be.
+        // A tool that writes without saying where is denied; a command line is read as far as possible.
         let is_unread = |why: &&Unknown| match why {
             Unknown::Field(_) | Unknown::Patch(_) | Unknown::Bound(_) => true,
             Unknown::Unreadable(_)
@@ -211,7 +210,7 @@ impl<'a> Judged<'a> {
         if self.call.runs_commands() { TargetSource::Command } else { TargetSource::Tool }
     }
 
-    /// Whether what the call would write to is the agent's, or can be; refused if it is somebody else's.
+    /// Whether what the call would write is the agent's, or can be; refused if it is somebody else's.
     fn is_free(&self, touch: &Touch) -> Result<Ownership, Refusal> {
         let (project, now) = (touch.place.project(), self.app.engine().now());
         let world = self.app.engine().world();
@@ -259,7 +258,7 @@ impl<'a> Judged<'a> {
             let Ok(place) = self.app.projects().at(file.parent().unwrap_or(&self.cwd)) else { continue };
             let Ok(pattern) = place.resolve_file(&file.to_string_lossy()) else { continue };
             let (project, path) = (place.project(), pattern.readable());
-            // Who has seen a part does not know what changed in the rest since it last looked.
+            // An agent that has seen a part does not know what changed in the rest since it last looked.
             let knows = |agent| self.app.engine().world().reads.known(agent, project, &path).is_some();
             if read.whole || !self.who.agent().is_some_and(knows) {
                 asks.extend(knowledge::learned(self.app, project, &path, &file));
@@ -269,7 +268,7 @@ impl<'a> Judged<'a> {
     }
 
     fn ask(&self, asks: Vec<Ask>) -> Result<Plan<HookReply>, Failure> {
-        // The asks are the agent's, which the door does not know yet: they are decided here, at once.
+        // The asks are for an agent that the door does not know yet, so they are decided here, at once.
         for ask in asks {
             match self.app.engine().ask(self.who, ask) {
                 Ok(_) => {}
@@ -288,12 +287,12 @@ impl<'a> Judged<'a> {
         let mut proof = None;
         self.keep_account(&verdict);
         let verdict = match verdict {
-            // What our own tools answer has it already.
+            // The answers of our own tools contain it already.
             Verdict::Allow { context: None } if self.call.takes_context() && !self.is_own_tool() => {
                 let offered = mail::offer(self.app, self.who);
                 proof = offered.as_ref().map(|(_, proof)| proof.clone());
                 if self.call.event == HookEvent::Stop {
-                    // Only what somebody wrote is worth another turn.
+                    // Only somebody's letter is worth another turn.
                     return self.said(Verdict::Allow { context: offered.map(|(text, _)| text) }, proof);
                 }
                 let explained = self.explanation.clone().into_iter();
@@ -326,7 +325,7 @@ enum Ownership {
     Held,
     /// Nobody's; it is locked for the agent.
     ToTake,
-    /// Nobody's, and it stays so.
+    /// Nobody's, and stays so.
     ToAll,
 }
 
@@ -348,7 +347,7 @@ pub(super) fn denied(no: &Refusal) -> Verdict {
     Verdict::Deny { reason: format!("{REFUSED}{}", words_of(no)) }
 }
 
-/// A no, and what to do, for who is in the middle of something.
+/// A refusal and its hint, for an agent in the middle of something.
 pub(super) fn words_of(no: &Refusal) -> String {
     format!("{no}\n{}", no.hint())
 }

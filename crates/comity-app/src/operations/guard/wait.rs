@@ -1,4 +1,4 @@
-//! Wakes an idle agent: a hook waits in the background for what comes for it.
+//! Wakes an idle agent: a hook waits in the background for something for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,13 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use comity_core::mail::{OfferFilter, has_something};
 use comity_core::{AgentId, Ask, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::mail;
-use crate::application::Application;
 use crate::engine::When;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::mail::Inbox;
 use crate::span::Span;
 
@@ -42,7 +39,7 @@ pub struct AwaitedMail {
     pub proof: Option<String>,
 }
 
-/// The hook of each idle agent that waits for it.
+/// For each idle agent, the hook that waits.
 #[derive(Default)]
 pub(crate) struct IdleAgents(Mutex<BTreeMap<AgentId, String>>);
 
@@ -51,7 +48,7 @@ impl IdleAgents {
         self.all().insert(agent, waiter.to_owned());
     }
 
-    /// The agent does something: what comes for it now is told by the hooks of what it does.
+    /// The agent does something: from now on its other hooks deliver what comes for it.
     pub(crate) fn end(&self, agent: AgentId) {
         self.all().remove(&agent);
     }

@@ -1,5 +1,5 @@
-//! Calls that git has to be asked about: commits, which programs may make with the repository's hooks switched off, and
-//! looks at what git has. That takes a while, so it is done on a thread of its own.
+//! Calls that git has to be asked about: commits, which programs may make with the repository's hooks switched off,
+//! and looks at what git has. That takes a while, so it has a thread of its own.
 
 use std::time::Duration;
 
@@ -8,16 +8,13 @@ use comity_core::{PathPattern, Refusal};
 use comity_git::{ChangedPath, Checkout};
 use comity_guard::payload::{HookCall, HookEvent};
 use comity_guard::{Effects, GitCommit, Write, WriteKind};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::commit;
 use super::confine::locks_of_others;
 use super::payload::Payload;
 use super::targets::{TargetSource, touches};
 use super::tool::{self, Asks, HookReply, Judged};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// How long git may take; a hook is cut off after eight seconds.
 const GIT_PATIENCE: Duration = Duration::from_secs(5);
@@ -62,7 +59,7 @@ pub(super) fn check_commits(judged: &Judged<'_>) -> Result<(), Failure> {
 fn check_commit(judged: &Judged<'_>, commit: &GitCommit) -> Result<(), Failure> {
     let place = match judged.app.projects().at(&judged.cwd.join(&commit.of)) {
         Ok(place) => place,
-        // There git commits nothing, either.
+        // Git commits nothing there, either.
         Err(Failure::Refused(Refusal::NotARepository { .. })) => return Ok(()),
         Err(other) => return Err(other),
     };
@@ -93,7 +90,7 @@ fn check_commit(judged: &Judged<'_>, commit: &GitCommit) -> Result<(), Failure> 
     Ok(commit::judge(judged.app, judged.who, &place, &paths)?)
 }
 
-/// What a commit names, in the repository.
+/// The files of the repository that a commit names.
 fn named(judged: &Judged<'_>, commit: &GitCommit) -> Result<Vec<PathPattern>, Failure> {
     let meant = |target: &comity_guard::FileTarget| Write::new(target.clone(), WriteKind::Edit);
     let effects = Effects { writes: commit.paths.iter().map(meant).collect(), ..Effects::default() };

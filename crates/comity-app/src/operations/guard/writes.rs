@@ -1,4 +1,4 @@
-//! Judges what a tool call would write where no hook asks: for an agent whose program asks by other ways.
+//! Judges what a tool call would write where no hook asks: for an agent whose program asks in other ways.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::{Caller, Failure};
 
-/// Whether an agent may make this call, as far as locks and its mode go; what it writes is locked for it. Nobody is asked for
-/// permission.
+/// Whether an agent may make this call, as far as locks and its mode go; what it writes is locked for it. Nobody is
+/// asked for permission.
 pub(crate) fn judge_writes(
     app: &Application,
     agent: AgentId,

@@ -1,4 +1,4 @@
-//! What waits for an entry's answer, and where it is.
+//! What is blocked by an inbox entry, and where it is.
 
 use comity_core::display::counted;
 use comity_core::inbox::InboxItem;
@@ -8,7 +8,7 @@ use comity_core::{Principal, World};
 use crate::operations::locks::waiting_for;
 use crate::project_scope::BelongsTo;
 
-/// What waits for the answer.
+/// What is blocked until the answer.
 pub(super) fn blocks(item: &InboxItem<'_>, world: &World) -> Option<String> {
     let behind = |task: &Task| match world.tasks.after(task).count() {
         0 => None,

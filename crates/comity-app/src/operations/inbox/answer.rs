@@ -1,20 +1,17 @@
-//! Answers something in the inbox: by the operation that does it.
+//! Answers an inbox entry, through the operation that does it.
 
 use std::fmt;
 
 use comity_core::{Refusal, inbox};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::InboxEntry;
 use super::shown::shown;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::inbox::ListInbox;
 
-/// What stands before the number of those that have one of their own.
+/// Prefixes of entries that have a number of their own.
 const NUMBERED: [&str; 5] = ["p", "plan", "d", "s-", "task"];
 
 /// Answer what is waiting for you, such as p12 allow.
@@ -73,7 +70,7 @@ impl Operation for AnswerInbox {
 }
 
 impl AnswerInbox {
-    /// The entry that is meant: by its name, or by a number.
+    /// The entry that is meant, by its name or a number.
     fn meant(&self, app: &Application, caller: &Caller) -> Result<InboxEntry, Refusal> {
         let place = app.projects().place(caller).ok();
         let (now, world) = (app.engine().now(), app.engine().world());
@@ -100,7 +97,7 @@ impl AnswerInbox {
         }
     }
 
-    /// What is called that in the list, or else the task with that number or id.
+    /// The entry with that name in the list, otherwise the task with that number or id.
     fn by_name(&self, entries: Vec<InboxEntry>) -> Vec<InboxEntry> {
         let name = self.entry.as_str();
         let (named, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.entry == name);
@@ -112,8 +109,8 @@ impl AnswerInbox {
         if named.is_empty() { others.into_iter().filter(is_task).collect() } else { named }
     }
 
-    /// A number is a line of the list that the caller saw last, unless it may as well be a name without its letters: an
-    /// answer must not reach something else than was meant.
+    /// A number is a line of the list that the caller saw last, unless it could also be a name without its letters:
+    /// an answer must not go to another entry than was meant.
     fn by_number(
         &self,
         app: &Application,

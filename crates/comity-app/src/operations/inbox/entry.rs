@@ -1,4 +1,4 @@
-//! How each thing that waits is said, and the calls that answer it.
+//! The sentence for each thing that waits, and the calls that answer it.
 
 use comity_core::display::{counted, visible};
 use comity_core::inbox::InboxItem;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::about::{blocks, project};
 use super::names::{name_in_list, names_in_list};
 use super::{InboxAnswer, InboxEntry};
-use crate::catalog::entry_of;
+use crate::catalog::{entry_of, next_call};
 use crate::open_merges::OpenMerge;
 use crate::operation::Operation;
 use crate::operations::control::{ApproveShutdown, RejectShutdown};
@@ -18,7 +18,8 @@ use crate::operations::decisions::{ConfirmDecision, RejectDecision};
 use crate::operations::locks::{Adopt, Release, Rescue, named_from};
 use crate::operations::mail::{Next, ReadMail};
 use crate::operations::people::ShowNewPlaces;
-use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, RejectPlan};
+use crate::operations::permissions::reading::is_cut;
+use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, ListPermissions, RejectPlan};
 use crate::operations::pools::LeaseGrant;
 use crate::operations::runs::{DismissRun, RestartRun};
 use crate::operations::tabs::GrantTabSpace;
@@ -29,17 +30,17 @@ use crate::operations::teams::Admit;
 use crate::operations::worktrees::WorktreeMerge;
 use crate::projects::PathBase;
 
-/// Whether an answer is given with a reason.
+/// Whether an answer has a reason.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReasonField {
     None,
-    /// It may be, in this field.
+    /// Optional, in this field.
     May(&'static str),
-    /// It is always, in this field.
+    /// Required, in this field.
     Must(&'static str),
 }
 
-/// An answer by an operation that is given this.
+/// The operation that gives an answer, with its input.
 struct AnswerBy {
     answer: &'static str,
     operation: &'static str,
@@ -83,7 +84,7 @@ fn argument(value: &Value) -> Argument {
 }
 
 impl InboxEntry {
-    /// The first entries of a list; what is not shown counts, too, when two are called the same.
+    /// The first entries of a list; what is not shown counts, too, when two have the same name.
     pub(crate) fn first(
         (items, limit): (&[InboxItem<'_>], usize),
         is_shown: impl Fn(&InboxItem<'_>) -> bool,
@@ -105,7 +106,7 @@ impl InboxEntry {
         InboxEntry::named(name_in_list(item, world, who), item, world, (who, place), now)
     }
 
-    /// A merge that has to go on.
+    /// A merge that has to be continued.
     pub(crate) fn of_merge(merge: &OpenMerge, world: &World) -> InboxEntry {
         let entry = visible(&merge.entry).into_owned();
         let again = merge.again.as_ref();
@@ -147,13 +148,14 @@ impl InboxEntry {
             InboxItem::Permission(request) => {
                 let id = request.id.0;
                 let asker = name(Principal::Agent(request.asker));
+                let (tool, summary) = (visible(&request.call.tool), visible(&request.call.summary));
+                let rest = match is_cut(&summary) {
+                    true => format!("; all of it: {}", next_call::<ListPermissions>([])),
+                    false => String::new(),
+                };
                 (
                     "permission",
-                    format!(
-                        "{asker} asks for {}: {}",
-                        visible(&request.call.tool),
-                        visible(&request.call.summary)
-                    ),
+                    format!("{asker} asks for {tool}: {summary}{rest}"),
                     vec![
                         by::<AllowRequest>("allow", json!({ "id": id }), ReasonField::None),
                         by::<DenyRequest>("deny", json!({ "id": id }), ReasonField::Must("reason")),

@@ -15,7 +15,7 @@ use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::project_scope::{ProjectScope, ScopeView};
 
-/// Entries that are shown if nothing is said.
+/// The default.
 const SHOWN: usize = 20;
 
 /// Show what is waiting for you, most important first, and the command that answers each: requests, plans, work left behind, reviews, letters.

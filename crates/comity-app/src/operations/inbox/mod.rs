@@ -1,4 +1,4 @@
-//! The inbox: what waits for the caller, whatever feature it is of, and how each is answered.
+//! The inbox: what waits for the caller, of whatever feature, and how each is answered.
 
 mod about;
 mod answer;
@@ -20,10 +20,8 @@ pub use answer::AnswerInbox;
 pub use list::ListInbox;
 pub(crate) use shown::ShownLists;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("inbox", "What is waiting for you, and how to answer it")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                             GET,  "/api/inbox").long().examples(&["inbox", "inbox p12 allow", "inbox 3 allow"]),

@@ -1,4 +1,4 @@
-//! What the entries of a list are called.
+//! Names of the entries in a list.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use crate::operation::Operation;
 use crate::operations::control::ApproveShutdown;
 use crate::operations::permissions::{AllowRequest, ApprovePlan};
 
-/// What an entry is called in the list: as the thing itself is.
+/// The name of an entry in the list, like that of the thing itself.
 pub(super) fn name_in_list(item: &InboxItem<'_>, world: &World, who: Principal) -> String {
     match item {
         InboxItem::Shutdown(_) => {
@@ -38,7 +38,7 @@ pub(super) fn name_in_list(item: &InboxItem<'_>, world: &World, who: Principal) 
     }
 }
 
-/// The names of a list: those that would be the same are told apart by their repositories, or by a number.
+/// The names in a list: equal ones are told apart by their repositories, or by a number.
 pub(super) fn names_in_list(items: &[InboxItem<'_>], world: &World, who: Principal) -> Vec<String> {
     let mut names: Vec<String> = items.iter().map(|item| name_in_list(item, world, who)).collect();
     let plain = repeated(&names);
@@ -54,13 +54,13 @@ pub(super) fn names_in_list(items: &[InboxItem<'_>], world: &World, who: Princip
     names
 }
 
-/// What is called by the number of what this operation answers.
+/// The name made of the number of what this operation answers.
 fn called<O: Operation>(id: &dyn Display) -> String {
     let prefix = entry_of::<O>().answers.map_or("", |(prefix, _)| prefix);
     format!("{prefix}{id}")
 }
 
-/// The names that several have.
+/// Names that occur more than once.
 fn repeated(names: &[String]) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     names.iter().filter(|name| !known.insert(name.as_str())).cloned().collect()

@@ -8,13 +8,13 @@ use comity_core::Principal;
 use super::InboxEntry;
 use crate::operation::Caller;
 
-/// Lists that are remembered; a restart forgets all of them.
+/// Remembered lists; a restart forgets all of them.
 const LISTS_MAX: usize = 256;
 
 /// An entry as it was shown: its name, and the repository that it is about.
 type ShownEntry = (String, Option<String>);
 
-/// The list that each has seen last, in each of its terminals.
+/// The list that each has seen last, per terminal.
 #[derive(Default)]
 pub(crate) struct ShownLists(Mutex<BTreeMap<(Principal, u32), Vec<ShownEntry>>>);
 
@@ -28,7 +28,7 @@ impl ShownLists {
         lists.insert(key, entries.iter().map(shown).collect());
     }
 
-    /// What stood in this line, counted from 1.
+    /// The entry in this line, counted from 1.
     pub(super) fn line(&self, caller: &Caller, number: usize) -> Option<ShownEntry> {
         let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lists.get(&key(caller)?)?.get(number.checked_sub(1)?).cloned()
@@ -39,7 +39,7 @@ pub(super) fn shown(entry: &InboxEntry) -> ShownEntry {
     (entry.entry.clone(), entry.project.clone())
 }
 
-/// Whoever comes by HTTP has no terminal: another window may show another list.
+/// A caller over HTTP has no terminal: another window may show another list.
 fn key(caller: &Caller) -> Option<(Principal, u32)> {
     let nearest = caller.lineage.as_deref()?.links.first()?;
     Some((caller.who, nearest.session))

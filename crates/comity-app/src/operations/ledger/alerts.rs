@@ -5,12 +5,9 @@ use std::fmt;
 use comity_core::display::visible;
 use comity_core::inbox::{self, InboxItem};
 use comity_core::locks::Hold;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::inbox::{InboxEntry, ListInbox};
 use crate::operations::locks::{Adopt, HandOver, Release, Rescue, named_from, project_name};
 

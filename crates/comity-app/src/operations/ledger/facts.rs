@@ -1,4 +1,4 @@
-//! Everything that is so at a moment, one fact a line, and what is different at another.
+//! Everything that is true at a moment, one fact per line, and what differs at another.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -46,7 +46,7 @@ pub struct ChangedFact {
     pub before: String,
 }
 
-/// Everything that is so in a world, by kind and name.
+/// Everything that is true in a world, by kind and name.
 pub(super) fn facts_of(world: &World) -> Vec<WorldFact> {
     let mut facts = Vec::new();
     let mut add =
@@ -185,7 +185,7 @@ pub(super) fn in_columns<'a>(
     Ok(())
 }
 
-/// Longer names do not push what follows aside in all other lines.
+/// Longer names do not widen the column for all other lines.
 const NAME_CHARS: usize = 40;
 
 impl fmt::Display for WorldDiff {

@@ -1,4 +1,4 @@
-//! The ledger: read it, look back, prove it, sum it up.
+//! The ledger: read it, look back, verify it, summarize it.
 
 mod alerts;
 mod facts;
@@ -22,10 +22,8 @@ use crate::span::Span;
 use comity_core::Refusal;
 use comity_core::calls;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("log", "What happened")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<ReadLog>(   calls::LOG,   "log",        GET, "/api/coordination/activity").long().at_terminal(AtTerminal::ReadsPages).examples(&["log --since 10m --agent ann", "log --type lock_acquired --limit 20", "log --follow"]),
@@ -35,14 +33,14 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<ListAlerts>("alerts",     "alerts",     GET, "/api/coordination/alerts").watched(),
 ];
 
-/// A moment that somebody names: a number of the log, a time, or a span ago.
+/// A moment as people name it: a record's number, a time, or a span ago.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Moment {
     Seq(u64),
     Wall(i64),
 }
 
-/// Reads a moment: `1234`, `2026-11-15T10:00:00Z`, `2026-11-15 10:00`, `14:06`, `10m` or `10 minutes ago`.
+/// Parses a moment: `1234`, `2026-11-15T10:00:00Z`, `2026-11-15 10:00`, `14:06`, `10m` or `10 minutes ago`.
 fn moment(text: &str) -> Result<Moment, Refusal> {
     let text = text.trim();
     if let Ok(seq) = text.parse::<u64>() {
@@ -71,7 +69,7 @@ fn moment(text: &str) -> Result<Moment, Refusal> {
     }
 }
 
-/// Units in full, as their first letters: `10 minutes` is `10m`.
+/// Units as their first letters: `10 minutes` is `10m`.
 fn in_short(text: &str) -> String {
     let unit = |word: &str| match word.strip_suffix('s').filter(|word| word.len() > 1).unwrap_or(word) {
         "second" | "sec" => "s".to_owned(),

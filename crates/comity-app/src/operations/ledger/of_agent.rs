@@ -7,12 +7,12 @@ use crate::application::Application;
 use crate::operation::Failure;
 use crate::page_size::PageSize;
 
-/// Records that are looked through at a time.
+/// Records that are searched at a time.
 const STRETCH: u64 = 1_000;
-/// Records that are looked through at most: what is older is old.
+/// Records that are searched at most.
 const LOOKED_THROUGH_MAX: u64 = 200_000;
 
-/// The newest records that are wanted, the newest first, at most so many, back to the first one of which `is_end` says so.
+/// The newest matching records, newest first, at most a number, back to the first one for which `is_end` is true.
 pub(in crate::operations) fn newest_records(
     app: &Application,
     max: usize,
@@ -46,7 +46,6 @@ pub(in crate::operations) fn newest_records(
     Ok(found)
 }
 
-/// Whether an agent joined with it.
 pub(in crate::operations) fn is_join_of(record: &Record, agent: AgentId) -> bool {
     matches!(&record.event, Event::Agent(AgentEvent::Joined { agent: joined, .. }) if *joined == agent)
 }

@@ -4,27 +4,24 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 
 use comity_core::{AgentId, ProjectId, Record, Refusal, event};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Moment, moment};
-use crate::application::Application;
 use crate::ledger::Entry;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::page_size::{self, PageSize};
 use crate::project_scope::AgentProjects;
 use crate::semaphore::{Semaphore, SemaphorePermit};
 
-/// Entries of one answer at most.
 const LIMIT_MAX: usize = 10_000;
-/// Bytes of the entries of one answer, unless a single one has more: large letters do not add up to what no door can carry.
+/// Bytes of the entries in one answer, unless a single one has more: large letters must not add up to what no door
+/// can carry.
 const BYTES_MAX: usize = 1024 * 1024;
-/// Records that are looked through at a time, from the newest backwards: few at first, as they may be large.
+/// Records that are searched at a time, from the newest backwards: few at first, as they may be large.
 const STRETCH: u64 = 64;
 /// The same, further back.
 const STRETCH_MAX: u64 = 2_048;
-/// Answers that are put together at a time.
+/// Answers that are assembled at a time.
 const AT_A_TIME: usize = 4;
 /// What is read from the disk at a time.
 const PAGE: PageSize = PageSize { records: 500, bytes: 256 * 1024 };
@@ -56,7 +53,6 @@ pub struct ReadLog {
 }
 
 impl ReadLog {
-    /// Entries of one answer, unless asked otherwise.
     pub const LIMIT: usize = 50;
 }
 
@@ -119,7 +115,7 @@ impl Operation for ReadLog {
     }
 }
 
-/// How the names of agents begin that try whether a guard works, and are gone at once.
+/// Prefix of the names of agents that only test whether a guard works, and end at once.
 pub const CANARY: &str = "canary-of-init-";
 
 static READERS: Semaphore = Semaphore::new(AT_A_TIME);
@@ -128,7 +124,7 @@ struct Filter {
     agent: Option<comity_core::AgentId>,
     kind: Option<String>,
     hides_housekeeping: bool,
-    /// Agents that only tried the guards: they keep the house, too.
+    /// Agents that only tested the guards; what they did is housekeeping, too.
     canaries: HashSet<AgentId>,
     project: Option<ProjectFilter>,
     since: Option<Moment>,
@@ -211,7 +207,7 @@ fn named_project(event: &Value) -> Option<ProjectId> {
     own.or_else(|| fields.values().find_map(named_project))
 }
 
-/// The newest agent with this name, be it ended.
+/// The newest agent with this name, even if it has ended.
 pub(in crate::operations) fn known_agent(
     app: &Application,
     name: &str,
@@ -229,7 +225,6 @@ pub(in crate::operations) fn known_agent(
     }
 }
 
-/// The records of an answer.
 struct FoundRecords {
     records: Vec<Record>,
     /// Whether there would be more if they were smaller.
@@ -288,8 +283,8 @@ fn backwards(app: &Application, end: u64, page: PageSize, filter: &Filter) -> Re
     Ok(found)
 }
 
-/// The newest records of a stretch that fit into a page, and whether all of it is before what is asked for: times may
-/// jump back on the wall, so it is looked at as a whole before the search ends.
+/// The newest records of a stretch that fit into a page, and whether all of it is before what is asked for: the wall
+/// clock may jump back, so the whole stretch is checked before the search ends.
 fn newest_of(
     app: &Application,
     (start, end): (u64, u64),
@@ -317,7 +312,7 @@ fn newest_of(
             }
         }
     }
-    // Those that went because there were too many of them were not cut off by their size.
+    // Those dropped because there were too many were not cut off by their size.
     let is_cut = is_cut && newest.len() < page.records;
     Ok((FoundRecords { records: newest.into_iter().map(|(record, _)| record).collect(), is_cut }, all_before))
 }

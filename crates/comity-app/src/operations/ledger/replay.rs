@@ -5,15 +5,12 @@ use std::fmt;
 use comity_core::display::counted;
 use comity_core::world::Timeouts;
 use comity_core::{Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::facts::{WorldDiff, WorldFact, facts_of, in_columns};
 use super::{Moment, moment};
-use crate::application::Application;
 use crate::clock::wall_ms as wall_now;
 use crate::ledger::date;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::LockView;
 
 /// Records that are folded at a time.
@@ -113,7 +110,7 @@ fn world_at(app: &Application, moment: Moment) -> Result<World, Failure> {
     Ok(world)
 }
 
-/// The number of the last record that was written at this time or before.
+/// The last record that was written at this time or before.
 fn last_before(app: &Application, wall_ms: i64, head: u64) -> Result<u64, Failure> {
     let mut end = head;
     while end > 0 {

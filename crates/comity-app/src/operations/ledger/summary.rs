@@ -1,4 +1,4 @@
-//! Sums up what there is.
+//! Summarizes the state.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,13 +8,10 @@ use comity_core::display::counted;
 use comity_core::event::is_housekeeping;
 use comity_core::locks::Hold;
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
-/// Records that the counts by type look at.
+/// Records that are counted by type.
 const RECENT: u64 = 10_000;
 
 /// Sum up agents, locks and waits now, and how often each thing happened lately.
@@ -76,7 +73,7 @@ impl fmt::Display for Summary {
 }
 
 impl Summary {
-    /// One row for each feature: `lock`, `acquired 12, released 11`. Housekeeping is left out.
+    /// One row for each feature: `lock`, `acquired 12, released 11`. Without housekeeping.
     fn rows(&self) -> Vec<Vec<String>> {
         let mut groups: BTreeMap<&str, Vec<(String, u64)>> = BTreeMap::new();
         for (action, count) in self.recent.iter().filter(|(action, _)| !is_housekeeping(action)) {

@@ -3,12 +3,9 @@
 use std::fmt;
 
 use comity_core::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::log;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Check the hash chain of the whole log: any change to the past is named.
 #[derive(Debug, Deserialize, JsonSchema)]

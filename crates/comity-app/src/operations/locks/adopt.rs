@@ -1,13 +1,10 @@
-//! Takes orphaned work over.
+//! Takes over orphaned work.
 
 use comity_core::Ask;
 use comity_core::locks::LockAsk;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{LockChanges, changed, must_name_paths, stored_reason};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Take over uncommitted work that someone left behind: its orphaned locks become yours, and its files stay as they are.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,6 +26,7 @@ impl Operation for Adopt {
         if let Some(events) = app.answered(caller) {
             return Ok(Plan::Answer(finish(&events)));
         }
+        super::lock::refuse_planners(app, caller)?;
         let place = app.projects().place_of(caller, &self.paths)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
         let asks = vec![Ask::Lock(LockAsk::Adopt {

@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::limits::HOLDERS_SHOWN_MAX;
 use comity_core::locks::{LockMode, LockRefusal, conflicts};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::keeps_out;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Ask whether you may edit a path now; if not, who locked it and why.
 #[derive(Debug, Deserialize, JsonSchema)]

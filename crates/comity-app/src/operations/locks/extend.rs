@@ -2,12 +2,9 @@
 
 use comity_core::Ask;
 use comity_core::locks::LockAsk;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{LockChanges, changed, must_name_paths, stored_reason, wider};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::span::Span;
 
 /// Give locks more time, counted from now: your own, those of agents you lead, or anyone's if you are the human.

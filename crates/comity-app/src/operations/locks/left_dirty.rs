@@ -1,4 +1,4 @@
-//! Tells whoever gives locks up what of it is not committed: the next one to lock it would take it for its own.
+//! Tells an agent that gives up locks what is uncommitted: the next holder would take it for its own.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -18,16 +18,16 @@ use crate::catalog::next_call;
 use crate::lock_worktrees::is_in;
 use crate::operations::commits::Commit;
 
-/// How long git may take to say it; without an answer nothing is said.
+/// How long git may take; without an answer nothing is said.
 const LOOK_MAX: Duration = Duration::from_secs(3);
-/// By how much clocks and file systems may be behind each other.
+/// How far clocks and file systems may differ.
 const SLACK_SECS: i64 = 2;
 
 /// Locks that are about to be given up and under which somebody may have written.
 pub(super) struct WrittenUnder(BTreeMap<Fence, (Project, CoreLock, WorktreeFilter)>);
 
 impl WrittenUnder {
-    /// Those of the locks whose files are not surely as they were when they were locked.
+    /// Those of the locks whose files may have changed since they were locked.
     pub(super) fn among<'a>(
         world: &World,
         now: Timestamp,
@@ -36,7 +36,7 @@ impl WrittenUnder {
         let mut written = BTreeMap::new();
         for lock in locks {
             let Some(project) = world.projects.get(&lock.wanted.project) else { continue };
-            // Whoever has a worktree besides may have written there.
+            // A holder with a worktree besides may have written there.
             let has_another = || {
                 let own = world.worktrees.of(lock.wanted.project).filter(|tree| tree.owner == lock.holder);
                 own.into_iter().any(|tree| Some(&*tree.tree.path) != lock.wanted.worktree.as_deref())
@@ -52,7 +52,7 @@ impl WrittenUnder {
         self.0.is_empty()
     }
 
-    /// What to say about the locks that the events gave up.
+    /// The notes about locks that the events gave up.
     pub(super) fn notes(&self, events: &[Event]) -> Vec<String> {
         let mut by_project: BTreeMap<ProjectId, Vec<&(Project, CoreLock, WorktreeFilter)>> = BTreeMap::new();
         for event in events {
@@ -96,7 +96,7 @@ fn note(files: &[String]) -> Option<String> {
     ))
 }
 
-/// Whether a file may have been written since it was locked; of directories and globs that is not known.
+/// Whether a file may have been written since it was locked; always possible for directories and globs.
 fn may_be_written(lock: &CoreLock, now: Timestamp) -> bool {
     let [alternative] = lock.wanted.pattern.alternatives() else { return true };
     let Some(root) = lock.wanted.worktree.as_deref().filter(|_| alternative.rest().is_empty()) else {
@@ -107,7 +107,7 @@ fn may_be_written(lock: &CoreLock, now: Timestamp) -> bool {
     let locked =
         i64::try_from(wall).unwrap_or(i64::MAX).saturating_sub(locked_for).saturating_sub(SLACK_SECS);
     let path: PathBuf = Path::new(root).join(alternative.prefix().collect::<PathBuf>());
-    // Of a file that is gone, the directory tells when it went.
+    // For a missing file, the directory tells when it was removed.
     let there = path.ancestors().find_map(|path| path.symlink_metadata().ok());
     there.is_none_or(|there| there.ctime() >= locked)
 }

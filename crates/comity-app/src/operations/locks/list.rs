@@ -7,8 +7,6 @@ use comity_core::display::visible;
 use comity_core::locks::{Lock, LockWait};
 use comity_core::table::table;
 use comity_core::{ProjectId, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{LockView, project_name};
 use crate::application::Application;
@@ -16,7 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::project_scope::{ProjectScope, ScopeView};
 use crate::projects::in_project;
 
-/// Locks that one answer shows.
+/// Locks in one answer.
 const SHOWN_MAX: usize = 1_000;
 
 /// List what is locked here, by whom, why and until when, and who waits.

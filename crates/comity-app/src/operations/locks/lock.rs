@@ -7,17 +7,14 @@ use std::time::Duration;
 use comity_core::locks::{Hold, LockAsk, LockEvent, LockMode, LockRefusal, Wanted};
 use comity_core::{Ask, Event, Millis, PathPattern, Principal, Refusal, Timestamp, World, limits};
 use comity_git::WorktreeFilter;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{LockView, must_name_paths, stored_reason};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::permissions::submit_plan_first;
 use crate::projects::PathBase;
 use crate::span::Span;
 
-/// Files of one ask that are looked at, and how long git may take for one.
+/// Files of one ask that are checked, and how long git may take for one.
 const CHANGED_MAX: usize = 8;
 const LOOK_MAX: Duration = Duration::from_secs(2);
 
@@ -56,16 +53,21 @@ pub struct LockGrant {
     pub changed: Vec<String>,
 }
 
+/// Who plans takes no locks.
+pub(super) fn refuse_planners(app: &Application, caller: &Caller) -> Result<(), Refusal> {
+    if !app.is_planning(caller.who) {
+        return Ok(());
+    }
+    let problem = "you are in plan mode: you change nothing, so no path is locked for you".into();
+    Err(Refusal::NotAllowed { problem, hint: submit_plan_first() })
+}
+
 impl Operation for Lock {
     type Output = LockGrant;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockGrant>, Failure> {
         must_name_paths(&self.paths)?;
-        if app.is_planning(caller.who) {
-            let problem = "you are in plan mode: you change nothing, so no path is locked for you".into();
-            let hint = submit_plan_first();
-            return Err(Refusal::NotAllowed { problem, hint }.into());
-        }
+        refuse_planners(app, caller)?;
         let place = app.projects().place(caller)?;
         let mode = if self.shared { LockMode::Shared } else { LockMode::Exclusive };
         let ttl = match self.ttl {
@@ -88,7 +90,7 @@ impl Operation for Lock {
             ttl,
             reason: reason.clone(),
             with_children: self.with_children,
-            // A whole path may lead into another one.
+            // An absolute path may lead into another one.
             worktree: place.root().filter(|_| !path.starts_with('/') && !path.contains("..")),
         });
         let wants = wants.collect();
@@ -128,7 +130,7 @@ impl ChangedBefore {
         found.map(|pattern| ChangedBefore { place: place.clone(), pattern: pattern.clone() }).collect()
     }
 
-    /// Its name, if git says so, too.
+    /// Its name, if git agrees.
     fn confirmed(&self) -> Option<String> {
         let repository = self.place.repository();
         let here = WorktreeFilter::Only([repository.root().canonicalize().ok()?].into());
@@ -138,7 +140,7 @@ impl ChangedBefore {
     }
 }
 
-/// The locks as they are now. Who asks again with the same key may come when they are held no more.
+/// The locks as they are now. A repeat may come when they are no longer held.
 fn grant(who: Principal, events: &[Event], world: &World, now: Timestamp) -> Result<Vec<LockView>, Refusal> {
     let mut locks = Vec::new();
     for event in events {
@@ -187,7 +189,7 @@ impl fmt::Display for LockGrant {
     }
 }
 
-/// Agents often give one path where a list is meant.
+/// Agents often give one path where a list is expected.
 pub(in crate::operations) fn one_or_many<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<String>, D::Error> {

@@ -34,10 +34,8 @@ pub use release::Release;
 pub use rescue::Rescue;
 pub use unlock::Unlock;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("lock", "Who may edit which path")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lock>(     calls::LOCK,     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded().waits().unlisted(&["with_children"]).examples(&["lock src/login.rs --reason \"fixing the login\"", "lock 'src/**/*.rs' --wait 30s"]),
@@ -110,7 +108,6 @@ pub(super) fn project_name(world: &World, id: ProjectId) -> String {
 }
 
 impl LockView {
-    /// Its line in a table, with its project if several are shown.
     fn row(&self, with_project: bool) -> Vec<String> {
         let shown = |text: &str| comity_core::display::visible(text).into_owned();
         let reason = self.reason.as_ref().map(|reason| format!("\"{}\"", shown(reason)));
@@ -184,7 +181,8 @@ impl fmt::Display for LockChanges {
     }
 }
 
-/// How a caller names what is locked: from the top of its repository as it is stored, from anywhere else by the whole path.
+/// How to name locked paths to a caller: as stored if it is at the top of its repository, otherwise as absolute
+/// paths.
 pub(super) fn named_from(
     place: Option<&PathBase>,
     world: &World,
@@ -198,7 +196,7 @@ pub(super) fn named_from(
     }
 }
 
-/// Names the locks that the events changed.
+/// The locks that the events changed.
 fn changed(verb: &'static str, events: &[Event]) -> LockChanges {
     let path = |event: &Event| match event {
         Event::Lock(LockEvent::Released { path, .. })
@@ -210,7 +208,7 @@ fn changed(verb: &'static str, events: &[Event]) -> LockChanges {
     LockChanges { verb, paths, projects: vec![], notes: vec![] }
 }
 
-/// Says of each path that has no lock of its own which lock it stands for.
+/// For each path without a lock of its own, the lock that it stands for.
 fn wider(world: &World, project: ProjectId, patterns: &[PathPattern]) -> Vec<String> {
     let note = |pattern: &PathPattern| {
         let locks = meant_by(world, project, pattern);
@@ -252,7 +250,7 @@ pub(in crate::operations) fn waiting_for(world: &World, lock: &CoreLock) -> usiz
     waits.iter().filter(|wait| wait.who != lock.holder).count()
 }
 
-/// Whether a lock keeps somebody from writing at this moment.
+/// Whether a lock keeps somebody from writing right now.
 pub(crate) fn keeps_out(lock: &CoreLock, who: Principal, world: &World, now: Timestamp) -> bool {
     keeps_from_writing(world, who, lock) && (lock.hold != Hold::Held || lock.is_live(world, now))
 }

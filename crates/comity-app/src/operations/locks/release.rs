@@ -1,16 +1,13 @@
-//! Takes others' locks away.
+//! Releases others' locks.
 
 use comity_core::locks::{Hold, LockAsk, meant_by};
 use comity_core::teams::leads;
 use comity_core::{Ask, PathPattern, Principal, ProjectId, Refusal, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::left_dirty::WrittenUnder;
 use super::{LockChanges, changed, must_name_paths, stored_reason, wider};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Release locks: your own, those over work that was left behind, or, with from, somebody else's. People may do that, and agents over those they lead; the holder is told.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,7 +48,7 @@ impl Operation for Release {
     }
 }
 
-/// Refuses to take a lock that somebody uses from anybody but the one who was named.
+/// Refuses to take a lock that somebody uses, unless that one was named.
 fn refuse_unnamed(
     world: &World,
     who: Principal,
@@ -64,7 +61,7 @@ fn refuse_unnamed(
         Some(name) => Some(Principal::Agent(world.agents.find(name)?.id)),
     };
     let locks = patterns.iter().flat_map(|pattern| meant_by(world, project, pattern));
-    // Whoever may not decide about a lock is told so by the rules.
+    // The rules tell whoever may not decide about a lock.
     let may_decide = |holder: Principal| match holder.agent() {
         Some(agent) => leads(world, who, agent),
         None => who == Principal::Human,

@@ -9,15 +9,12 @@ use comity_core::locks::{Hold, Lock, LockAsk, LockEvent, ReleaseCause};
 use comity_core::projects::Project;
 use comity_core::{Ask, Event, Fence, PathPattern, Principal, ProjectId, Refusal};
 use comity_git::WorktreeFilter;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::must_name_paths;
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::engine::Failed;
 use crate::lock_worktrees::{is_in, may_be_in};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::{Adopt, ListLocks};
 use crate::planted_panic::panic_at;
 use crate::projects::PathBase;
@@ -83,7 +80,7 @@ impl Operation for Rescue {
             let kept = match put_aside(app, caller.who, &together) {
                 Ok(kept) => kept,
                 Err(problem) => {
-                    // What is aside is recorded all the same; the rest is the caller's now, as it is.
+                    // What is already aside is recorded all the same; the rest is the caller's now, as it is.
                     let _ = app.engine().ask(caller.asker(), Ask::Lock(LockAsk::PutAside { aside }));
                     return Err(together[0].stays(&problem, &rescued).into());
                 }
@@ -103,7 +100,7 @@ impl Operation for Rescue {
     }
 }
 
-/// What the same call, by its key, has put aside already; the server did not live to answer it.
+/// What the same call, by its key, has already put aside, if the server ended before it could answer.
 fn done_before(app: &Application, caller: &Caller, place: &PathBase) -> Option<Rescued> {
     let (mut refs, mut paths) = (BTreeSet::new(), Vec::new());
     for event in app.answered(caller)? {
@@ -133,7 +130,7 @@ fn locked(app: &Application, project: ProjectId, patterns: &[PathPattern]) -> Ve
     locked.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// What goes into one ref: all that the same agent has left in the same worktrees.
+/// What goes into one ref: everything that the same agent has left in the same worktrees.
 fn together(left: &[AbandonedWork]) -> Vec<Vec<&AbandonedWork>> {
     let mut all: Vec<Vec<&AbandonedWork>> = Vec::new();
     for one in left {
@@ -173,12 +170,12 @@ struct AbandonedWork {
     by: String,
     project: Project,
     within: WorktreeFilter,
-    /// Work that is found there orphaned the lock: none of it may stay when the lock is freed.
+    /// Work found in these made the lock orphaned: none of it may stay when the lock is freed.
     may_be_in: WorktreeFilter,
 }
 
-/// The orphaned locks that overlap these, and what their caller has taken over before to put it aside, with all that cannot
-/// be apart from them; there must be no others.
+/// The orphaned locks that overlap these, and those that the caller has already taken over for this, with everything
+/// that belongs together; there must be no others.
 fn left(
     app: &Application,
     who: Principal,
@@ -210,7 +207,7 @@ fn left(
     Ok(found)
 }
 
-/// Makes it the caller's, so that nobody else gets at it, and announces the refs that it will be in.
+/// Takes it over, so that nobody else gets at it, and announces the refs that it will be in.
 fn take_over(
     app: &Application,
     caller: &Caller,
@@ -268,12 +265,12 @@ impl AbandonedWork {
         comity_git::LeftWork { common_dir, pattern, case: project.case, within, may_be_in }
     }
 
-    /// Whether it is the work of the same agent, to be looked for in the same worktrees.
+    /// Whether it is the same agent's work, to be looked for in the same worktrees.
     fn is_of_same(&self, other: &AbandonedWork) -> bool {
         self.by == other.by && self.within == other.within && self.may_be_in == other.may_be_in
     }
 
-    /// Says why it is where it was, and what was put aside before.
+    /// The error that it stays where it was, with what was put aside before.
     fn stays(&self, problem: &impl fmt::Display, before: &[Kept]) -> Refusal {
         let AbandonedWork { by, lock, .. } = self;
         let pattern = &lock.wanted.pattern;

@@ -5,14 +5,11 @@ use std::collections::BTreeMap;
 use comity_core::locks::{LockAsk, LockEvent};
 use comity_core::next_call::Argument;
 use comity_core::{Ask, Event, Fence, ProjectId, Refusal, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::left_dirty::WrittenUnder;
 use super::{LockChanges, changed, project_name};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Release your locks: these paths, all below a directory, or all of them.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -77,7 +74,7 @@ impl Operation for Unlock {
 struct GivenUp {
     here: Option<ProjectId>,
     projects: BTreeMap<Fence, ProjectId>,
-    /// How many locks there are in other repositories, and stay.
+    /// How many locks there are in other repositories, which stay.
     elsewhere: usize,
     tells_elsewhere: bool,
 }

@@ -1,14 +1,11 @@
-//! Says that mail has arrived.
+//! Acknowledges mail that has arrived.
 
 use std::fmt;
 
 use comity_core::Ask;
 use comity_core::mail::{MailAsk, Mailbox, Receipt};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Report that an offer of mail reached you or, with --returned, that it did not.
 #[derive(Debug, Deserialize, JsonSchema)]

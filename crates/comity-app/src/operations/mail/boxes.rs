@@ -1,4 +1,4 @@
-//! Shows for whom mail waits.
+//! Shows whose mail is waiting.
 
 use std::fmt;
 
@@ -6,8 +6,6 @@ use comity_core::Principal;
 use comity_core::display::visible;
 use comity_core::mail::may_read;
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -54,7 +52,7 @@ impl Operation for ListMailboxes {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Mailboxes>, Failure> {
         let scope = ProjectScope::of_agents(app, caller, self.all_projects);
         let world = app.engine().world();
-        // How much waits for whom is everybody's; what of it is who may read it.
+        // Everybody may see how much waits for whom; the contents, only those who may read them.
         let sees = |owner: Principal| may_read(&world, caller.who, owner, &[]);
         let (shown, others): (Vec<_>, Vec<_>) =
             world.mail.boxes().partition(|(owner, _)| scope.shows(*owner));

@@ -15,8 +15,6 @@ use comity_core::display::{visible, visible_lines};
 use comity_core::inbox::InboxItem;
 use comity_core::mail::{Importance, MailEvent, Receipt, StoredLetter};
 use comity_core::{Event, Principal, World};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
 pub use acknowledge::AcknowledgeMail;
@@ -29,14 +27,12 @@ pub use take_over::TakeOverMail;
 
 use crate::catalog::{CatalogEntry, GET, Group, POST};
 use crate::ledger::{date, local};
-use crate::operation::{AtTerminal, HelpSection};
+use crate::operation::{AtTerminal, HelpSection, JsonSchema, Serialize};
 use crate::operations::inbox::InboxEntry;
 use crate::operations::tasks::TaskTaken;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("mail", "Letters between agents and you")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Next>(           calls::NEXT,      "next",                POST, "/api/next")          .changes().for_agents().waits().offers().under(HelpSection::GoingOn),
@@ -134,7 +130,7 @@ impl MessageView {
 }
 
 impl Inbox {
-    /// What an ask for mail was answered with.
+    /// The answer to an ask for mail.
     pub(in crate::operations) fn of(events: &[Event], world: &World, who: Principal) -> Inbox {
         let Some(Event::Mail(MailEvent::Offered { receipt, letters, controls, .. })) = events.last() else {
             return Inbox::default();
@@ -164,7 +160,7 @@ impl Inbox {
         self.receipt.map(Receipt)
     }
 
-    /// What the agent of a hook gets as context: control, and apart from it what others have written.
+    /// The context for the agent of a hook: control messages, and separately what others have written.
     pub(in crate::operations) fn into_context(mut self) -> String {
         let control: Vec<String> = self.control.drain(..).map(|view| format!("control: {view}")).collect();
         let control = match control.is_empty() {
@@ -206,7 +202,7 @@ impl Inbox {
     }
 }
 
-/// What follows the first line are words of others, such as a plan: each line is marked.
+/// After the first line come others' words, such as a plan, so each line is marked.
 impl fmt::Display for ControlView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = visible_lines(&self.words);
@@ -216,7 +212,7 @@ impl fmt::Display for ControlView {
     }
 }
 
-/// Each line of a letter is marked, so that nothing in it can be taken for something else.
+/// Each line of a letter is marked, so that nothing in it can be mistaken for something else.
 impl fmt::Display for MessageView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} from {}", self.id, visible(&self.from))?;

@@ -5,13 +5,10 @@ use comity_core::limits::{MAIL_LEASE, WAIT_MAX};
 use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::tasks::{Task, TaskAsk};
 use comity_core::{Ask, Millis, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::read::once;
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::inbox::InboxEntry;
 use crate::operations::tasks::{TaskTaken, introduced};
 use crate::projects::PathBase;
@@ -31,7 +28,7 @@ pub struct Next {
     pub lease: Option<Span>,
 }
 
-/// Who waits for anything waits for work too, unless it has some. Outside of a repository there is none.
+/// Whoever waits for anything waits for work, too, unless it has some. Outside of a repository there is none.
 fn seek_work(app: &Application, caller: &Caller, wait: Millis) {
     let has_work = |world: &World| world.tasks.owned_by(caller.who).any(Task::is_taken);
     if caller.who.agent().is_none() || has_work(&app.engine().world()) {
@@ -69,7 +66,7 @@ impl Operation for Next {
                 || who.agent().is_some_and(is_told)
                 || inbox::first(world, who, None).is_some_and(|item| !matches!(item, InboxItem::Mail { .. }))
         };
-        // What waits is taken last: it makes the answer. Who is answered waits for work no more.
+        // Waiting mail is taken last, because it makes the answer. Once answered, nobody waits for work.
         let is_agent = who.agent().is_some() && self.wait.is_some();
         let stop = is_agent.then_some(Ask::Task(TaskAsk::Take));
         let asks = stop.into_iter().chain([Ask::Mail(ask)]).collect();

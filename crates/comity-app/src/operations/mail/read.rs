@@ -3,16 +3,12 @@
 use comity_core::limits::MAIL_LEASE;
 use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::{Ask, Event, Timestamp, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
-use crate::application::Application;
 use crate::engine::When;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::span::Span;
 
-/// Letters of one answer, if that many are asked for.
 const LIMIT_MAX: usize = 1_000;
 
 /// Read your mail, in order. Whatever isn't proven to have reached you is offered again.
@@ -50,7 +46,7 @@ impl Operation for ReadMail {
     }
 }
 
-/// Runs the asks at once, or waits for something to run them on.
+/// Runs the asks at once, or waits until there is something for them.
 pub(super) fn once<Output: 'static>(
     app: &Application,
     wait: Option<Span>,

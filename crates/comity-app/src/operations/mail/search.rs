@@ -5,19 +5,14 @@ use std::fmt;
 use comity_core::Refusal;
 use comity_core::display::{visible, visible_lines};
 use comity_core::mail::may_read;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::ledger::{date, local};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::search::{FoundLetter, LetterQuery};
 
-/// Letters of one answer, unless asked otherwise.
+/// The default.
 const LIMIT: usize = 20;
-/// Letters of one answer at most.
 const LIMIT_MAX: usize = 1_000;
-/// Bytes of what is searched for.
 const WORDS_BYTES_MAX: usize = 1_024;
 
 /// Search the mail you may read, however old, for letters with all these words, newest first.

@@ -6,11 +6,8 @@ use comity_core::display::visible;
 use comity_core::mail::{Importance, LetterDraft, MailAsk, MailEvent, Recipient};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Key, Principal, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::locks::one_or_many;
 
 /// Message agents, a role, a team or the human; kept until it arrives.

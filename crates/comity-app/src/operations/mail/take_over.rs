@@ -2,11 +2,7 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::spool::{self, TakenOver};
 
 /// Collect mail that was left in files, for the agents that are here. The server does this when it starts.

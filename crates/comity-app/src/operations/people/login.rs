@@ -2,15 +2,11 @@
 
 use std::fmt;
 
-use comity_core::agents::Process;
 use comity_core::{Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::identity::WayIn;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::tokens;
 
 /// Prove that you are present: enter the passphrase for this terminal, if one is set, and get a link that is logged in.
@@ -64,10 +60,10 @@ impl Operation for Login {
                     }
                     .into());
                 }
-                if let Some(leader) = terminal_of(caller) {
-                    app.unlock_terminal(leader, &verifier);
-                }
                 let lineage = caller.lineage.clone();
+                if let Some(lineage) = &lineage {
+                    app.unlock_terminal(lineage, &verifier);
+                }
                 let identity = lineage.as_ref().map(|lineage| app.recognise(lineage));
                 match identity {
                     Some(identity) => Caller { lineage, ..Caller::identified(identity, caller.cwd.clone()) },
@@ -84,12 +80,6 @@ impl Operation for Login {
         let url = format!("{}/#login={code}", app.server().url);
         Ok(Plan::Answer(LoggedIn { url, token }))
     }
-}
-
-/// The leader of the caller's terminal.
-pub(super) fn terminal_of(caller: &Caller) -> Option<Process> {
-    let leader = caller.lineage.as_ref()?.links.iter().find(|link| link.leads_terminal());
-    leader.map(|link| link.process)
 }
 
 impl fmt::Display for LoggedIn {

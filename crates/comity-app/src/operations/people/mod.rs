@@ -20,10 +20,8 @@ pub use token_list::ListTokens;
 pub use token_revoke::RevokeToken;
 pub use whoami::Whoami;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("token", "Tokens with which scripts act as you")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Whoami>(       "whoami",            "whoami",              GET,    "/api/whoami"),

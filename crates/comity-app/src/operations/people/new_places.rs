@@ -5,13 +5,10 @@ use std::fmt;
 use comity_core::people::{PersonAsk, Unseen};
 use comity_core::table::table;
 use comity_core::{Ask, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::ledger::{date, local, plain};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::ledger::ReadLog;
 use crate::operations::people::SetPassphrase;
 

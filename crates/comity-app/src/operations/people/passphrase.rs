@@ -1,21 +1,16 @@
-//! Sets the passphrase that presence takes.
+//! Sets the passphrase that presence requires.
 
 use std::fmt;
 
 use comity_core::people::PersonAsk;
 use comity_core::{Ask, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::people::Login;
 use crate::tokens;
 
-/// The shortest passphrase that is taken.
 const CHARS_MIN: usize = 8;
-/// The longest one.
 const BYTES_MAX: usize = 1_024;
 
 /// Set or remove your passphrase. Once it is set, every terminal asks for it before you can decide anything there.
@@ -42,7 +37,7 @@ impl Operation for SetPassphrase {
     type Output = PassphraseSet;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PassphraseSet>, Failure> {
-        // Who may not change it is told so before anything that was given is looked at.
+        // Whoever may not change it is told before the given ones are checked.
         let removal = Ask::Person(PersonAsk::SetPassphrase { verifier: None });
         comity_core::decide(&app.engine().world(), &caller.asker(), &removal)?;
         let needed = self.passphrase.is_some();
@@ -64,8 +59,8 @@ impl Operation for SetPassphrase {
             (Some(text), false) => Some(tokens::verifier(text).map_err(Failure::fault)?.into_boxed_str()),
         };
         // Whoever sets it has given it. If this is refused, no passphrase is ever stored as this one is.
-        if let Some((leader, verifier)) = super::login::terminal_of(caller).zip(verifier.as_deref()) {
-            app.unlock_terminal(leader, verifier);
+        if let Some((lineage, verifier)) = caller.lineage.as_ref().zip(verifier.as_deref()) {
+            app.unlock_terminal(lineage, verifier);
         }
         let asks = vec![Ask::Person(PersonAsk::SetPassphrase { verifier })];
         Ok(Plan::change(asks, move |_, _, _| PassphraseSet { needed, was_needed }))

@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::people::{PersonAsk, PersonEvent};
 use comity_core::{Ask, Event, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::people::RevokeToken;
 use crate::tokens::Token;
 
@@ -37,7 +34,7 @@ impl Operation for CreateToken {
         let make = PersonAsk::MakeToken { name: self.name.as_str().into(), hash: token.hash() };
         let name = self.name;
         let then = move |_: &Application, events: &[Event]| {
-            // The answer to a repeat tells of the first one, whose secret is stored nowhere.
+            // A repeat's answer is about the first token, whose secret is not stored.
             let is_this_one = events.iter().any(
                 |event| matches!(event, Event::Person(PersonEvent::TokenMade { hash, .. }) if *hash == token.hash()),
             );

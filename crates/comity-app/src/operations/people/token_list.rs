@@ -3,13 +3,10 @@
 use std::fmt;
 
 use comity_core::Principal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::ledger::{date, local};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::people::CreateToken;
 
 /// List the tokens with which scripts act as you; the secrets themselves are stored nowhere.

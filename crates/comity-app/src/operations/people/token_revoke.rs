@@ -1,14 +1,11 @@
-//! Makes a token worthless.
+//! Revokes a token.
 
 use std::fmt;
 
 use comity_core::Ask;
 use comity_core::people::PersonAsk;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Revoke a token: from now on, whoever presents it is refused.
 #[derive(Debug, Deserialize, JsonSchema)]

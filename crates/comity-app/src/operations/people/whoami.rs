@@ -1,14 +1,11 @@
-//! Says who the caller is to Comity, and why.
+//! Shows who the caller is to Comity, and why.
 
 use std::fmt;
 
 use comity_core::Principal;
 use comity_core::people::Proof;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show who Comity thinks you are and how it knows: an agent, you at a terminal, a script of yours, or nobody.
 #[derive(Debug, Deserialize, JsonSchema)]

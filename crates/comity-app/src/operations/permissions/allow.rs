@@ -1,14 +1,11 @@
-//! Allows what somebody asks for.
+//! Answers a permission request with yes.
 
 use comity_core::permissions::{Answer, KeptAnswer, Pattern, PermissionAsk, RequestId};
 use comity_core::{Ask, ContentHash, Event, Refusal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::RequestView;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::permissions::ListPermissions;
 
 /// Allow a request from an agent you lead: this exact input, once. Nobody's mode changes.
@@ -48,7 +45,7 @@ impl Operation for AllowRequest {
     }
 }
 
-/// The pattern is about the project that the request is about.
+/// The pattern is relative to the request's project.
 fn pattern(app: &Application, id: u64, text: Option<&str>) -> Result<Option<Pattern>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let world = app.engine().world();
@@ -57,7 +54,7 @@ fn pattern(app: &Application, id: u64, text: Option<&str>) -> Result<Option<Patt
     Ok(Some(Pattern::parse(request.call.class, text, project)?))
 }
 
-/// Answers a request. Whoever gives no hash means the input that the request has, and always had.
+/// Answers a request. Without a hash, the input that the request has always had is meant.
 pub(super) fn answered(
     app: &Application,
     id: u64,
@@ -76,7 +73,7 @@ pub(super) fn answered(
         let world = app.engine().world();
         match world.permissions.get(request) {
             Some(request) => (request.call.tool.clone(), request.call.hash),
-            // The rules say that there is none.
+            // The rules will say that there is none.
             None => ("".into(), ContentHash([0; 32])),
         }
     };
@@ -88,7 +85,7 @@ pub(super) fn answered(
 fn shown(world: &World, request: RequestId, now: Timestamp) -> RequestView {
     match world.permissions.get(request) {
         Some(request) => RequestView::of(request, world, now),
-        // Answered so long ago that nobody remembers more.
+        // Answered so long ago that nothing more is remembered.
         None => RequestView {
             id: request.0,
             asker: String::new(),

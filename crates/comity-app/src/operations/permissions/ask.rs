@@ -8,16 +8,13 @@ use comity_core::permissions::{
     is_answered, judge, standing,
 };
 use comity_core::{AgentId, Ask, ContentHash, Event, Millis, Principal, Refusal, World, decide, limits};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::input::Input;
 use super::reading;
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::engine::When;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::agents::Join;
 use crate::operations::mail::Next;
 use crate::span::Span;
@@ -66,7 +63,7 @@ impl Operation for AskPermission {
                 format!("set COMITY_TOKEN to what {} gave", next_call::<Join>([("name", "NAME".into())]));
             return Err(Refusal::bad_input(problem, hint).into());
         };
-        // What only reads is answered from the world: nothing is used up, nothing is written down.
+        // What only reads is answered from the world: nothing is used up or recorded.
         if judge(&app.engine().world(), agent, &call) == Judgement::Allowed(AllowedBy::ReadsOnly) {
             return Ok(Plan::Answer(Permitted::reading()));
         }
@@ -97,15 +94,15 @@ fn asked_only(app: &Application, agent: AgentId, hash: ContentHash) -> Refusal {
     })
 }
 
-/// How long it may take until a request is written down.
+/// How long it may take until a request is recorded.
 const WRITTEN_MAX: Millis = Millis::seconds(1);
 
-/// How long an answer may take, unless said otherwise.
+/// How long an answer may take, unless configured.
 pub(crate) fn patience(app: &Application) -> Millis {
     app.config().permission.wait.map_or(limits::PERMISSION_WAIT, |span| span.0)
 }
 
-/// Puts a call to whoever is above, if that is needed, and says what to wait for.
+/// Asks whoever is above about a call, if necessary, and says what to wait for.
 pub(crate) fn put(
     app: &Application,
     agent: AgentId,
@@ -114,7 +111,7 @@ pub(crate) fn put(
     hearing: AnswerDelivery,
 ) -> Result<Option<When>, Failure> {
     let who = Principal::Agent(agent);
-    // Who does not wait long gets the answer another time; the request stays.
+    // An asker that does not wait long gets the answer another time; the request stays.
     let wait = match hearing {
         AnswerDelivery::Waits => patience.max(self::patience(app)),
         AnswerDelivery::Told => self::patience(app),
@@ -138,12 +135,12 @@ pub(crate) fn put(
     }
     let call = call.clone();
     let ready = Box::new(move |world: &World| is_answered(world, agent, &call, before));
-    // The request is written down a moment later, and runs out a moment later: that is what is waited for then.
+    // The request is recorded a moment later, and so expires a moment later: wait for that.
     let span = if patience < wait { patience } else { Millis(wait.0.saturating_add(WRITTEN_MAX.0)) };
     Ok(Some(When { ready, until: app.engine().now().plus(span) }))
 }
 
-/// What the input is, for those who have it as a value.
+/// The ask to use an input that is already parsed.
 pub(crate) fn use_of(call: ToolCall) -> Ask {
     Ask::Permission(PermissionAsk::Use { call: Box::new(call) })
 }
@@ -205,10 +202,11 @@ impl fmt::Display for Permitted {
     }
 }
 
-/// A permission that was asked for in a message instead of a call: the same question, and the answer when it is there.
+/// A permission that was asked for with a message in place of a call: the same question, with the answer if there is
+/// one.
 ///
-/// Whoever delivers messages calls this with the sender that the message proved. Nobody waits here: what becomes of the
-/// request is told to the asker, who then makes the call and is let, once.
+/// Whoever delivers messages calls this with the sender that the message proved. Nobody waits here: the asker is told
+/// the answer, and then makes the call, once.
 pub fn asked_by_message(
     app: &Application,
     sender: AgentId,

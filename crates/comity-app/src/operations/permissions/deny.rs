@@ -1,13 +1,10 @@
-//! Denies what somebody asks for.
+//! Answers a permission request with no.
 
 use comity_core::permissions::Answer;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::allow::answered;
 use super::{RequestView, stored};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Deny a request from an agent you lead; it learns why.
 #[derive(Debug, Deserialize, JsonSchema)]

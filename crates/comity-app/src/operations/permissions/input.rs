@@ -1,4 +1,4 @@
-//! The input of a tool, as JSON.
+//! A tool's input, as JSON.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use serde_json::Value;
 pub struct Input(Value);
 
 impl Input {
-    /// The input.
     pub fn value(&self) -> &Value {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Shows who asks for what.
+//! Lists permission requests.
 
 use std::fmt;
 
@@ -8,12 +8,9 @@ use comity_core::permissions::{
 };
 use comity_core::table::table;
 use comity_core::{AgentId, Principal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::RequestView;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// List who is asking for permission, for what exactly, and which plans are waiting: yours, and those of agents you lead.
 #[derive(Debug, Deserialize, JsonSchema)]

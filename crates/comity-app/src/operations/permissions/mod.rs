@@ -40,14 +40,12 @@ pub use rule_add::AddRule;
 pub use rule_remove::RemoveRule;
 pub use rules::ListRules;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[
     ("permission", "Who asks for what, and the rules"),
     ("rule", "Rules that answer requests by themselves"),
     ("plan", "Plans of agents that may only read for now"),
 ];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<AskPermission>(  calls::ASK_PERMISSION,         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits().examples(&["ask Bash 'cargo test'"]),
@@ -136,7 +134,6 @@ impl fmt::Display for RequestView {
 }
 
 impl RequestView {
-    /// Its line in a table.
     fn row(&self) -> Vec<String> {
         let asker = format!("{} ({})", self.asker, self.colour);
         vec![self.id.to_string(), asker, format!("{}: {}", self.tool, self.summary), self.standing()]
@@ -156,7 +153,7 @@ impl RequestView {
     }
 }
 
-/// The agent that is meant by a name or an id; the caller itself, if none is given.
+/// The agent with this name or id; the caller itself if `None`.
 fn agent_meant(
     world: &World,
     name: Option<&str>,
@@ -171,7 +168,7 @@ fn agent_meant(
     }
 }
 
-/// Text that somebody wrote, as it is stored: without secrets.
+/// Somebody's text, as it is stored: without secrets.
 fn stored(text: Option<String>) -> Option<Box<str>> {
     text.filter(|text| !text.trim().is_empty()).map(|text| comity_core::redact::redact(text.trim()).into())
 }

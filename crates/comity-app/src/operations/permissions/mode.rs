@@ -5,12 +5,9 @@ use std::fmt;
 use comity_core::permissions::{PermissionAsk, mode_of};
 use comity_core::roles::Mode;
 use comity_core::{AgentId, Ask, Event, Principal, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::agent_meant;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show or change an agent's mode: plan (read-only), ask, accept-edits or full. Nobody widens their own.
 #[derive(Debug, Deserialize, JsonSchema)]

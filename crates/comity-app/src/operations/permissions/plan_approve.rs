@@ -5,13 +5,10 @@ use std::fmt;
 use comity_core::permissions::{PermissionAsk, PlanAnswer, PlanState, RequestId};
 use comity_core::roles::Mode;
 use comity_core::{Ask, Event, Principal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::mode::named;
 use super::stored;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Approve the plan of an agent you lead, and say in which mode it goes on.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -4,13 +4,10 @@ use std::fmt;
 
 use comity_core::permissions::{PlanState, may_answer};
 use comity_core::{AgentId, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::list::{PlanView, plan_view};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// List the plans that agents have submitted: yours, and those of agents you lead.
 #[derive(Debug, Deserialize, JsonSchema)]

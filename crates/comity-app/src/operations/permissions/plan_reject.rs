@@ -1,13 +1,10 @@
 //! Rejects a plan.
 
 use comity_core::permissions::PlanAnswer;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::plan_approve::{PlanOutcome, answered};
 use super::stored;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Reject the plan of an agent you lead, and say what has to change.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -7,12 +7,9 @@ use comity_core::limits::PLAN_BYTES_MAX;
 use comity_core::permissions::{PermissionAsk, PermissionEvent};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::plain_file;
 
 /// Submit your plan to your leader, to be let out of plan mode.
@@ -25,7 +22,7 @@ pub struct SubmitPlan {
     pub content: Option<String>,
 }
 
-/// What whoever plans does before it changes anything.
+/// What an agent in plan mode does before it changes anything.
 pub(crate) fn submit_plan_first() -> String {
     let plan = [("file", "plan.md".into()), ("content", "TEXT".into())];
     format!("look around, then submit your plan: {}", next_call::<SubmitPlan>(plan))

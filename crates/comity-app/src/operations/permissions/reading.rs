@@ -1,4 +1,4 @@
-//! Takes a tool call apart for the rules: which files, which commands, whether it only reads.
+//! Parses a tool call for the rules: which files, which commands, whether it only reads.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::application::Application;
 use crate::operation::Failure;
 use crate::operations::guard::{TargetSource, Touch, doubts, touches};
 
-/// A tool call as the rules see it. Whatever cannot be read makes it harder to allow, never easier.
+/// A tool call as the rules see it. What cannot be read makes it harder to allow, never easier.
 pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> Result<ToolCall, Failure> {
     let (kind, effects, commands) = tool(name, input);
     let exact = input.to_string();
@@ -68,7 +68,6 @@ pub(crate) fn class_of(name: &str) -> ToolClass {
     class(tool(name, &Value::Null).0)
 }
 
-/// The hash of a tool's name and its exact input.
 pub(crate) fn hash(tool: &str, input: &str) -> ContentHash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(tool.len() as u64).to_le_bytes()).update(tool.as_bytes()).update(input.as_bytes());
@@ -145,7 +144,7 @@ fn files(app: &Application, cwd: &Path, effects: &Effects, by: TargetSource) -> 
     Ok(found)
 }
 
-/// Where something is that is in no repository.
+/// Where something outside of repositories is.
 enum Outside {
     Inside,
     At(PathPattern),
@@ -174,7 +173,7 @@ fn outside(app: &Application, cwd: &Path, target: &FileTarget) -> Outside {
     }
 }
 
-/// An absolute path without its first slash, links resolved as far as it exists.
+/// An absolute path without the leading slash, with links resolved as far as it exists.
 fn absolute(path: &Path) -> Option<PathPattern> {
     let there =
         path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
@@ -194,11 +193,16 @@ fn stored(commands: comity_guard::programs::ShellCommands) -> Commands {
     }
 }
 
-/// The command line of a shell's input, if it is a text.
+/// The command line in a shell's input, if it is a text.
 pub(crate) fn command_line(input: &Value) -> Option<String> {
     let text = |names: &[&str]| names.iter().find_map(|name| input.get(*name)?.as_str());
     input.as_str().or_else(|| text(&["command", "cmd", "script"])).map(str::to_owned)
 }
+
+/// What stands for the middle of a call that is too long, after how many bytes it has.
+const CUT: &str = " more bytes…]";
+/// Bytes of that with the number.
+const CUT_BYTES_MAX: usize = 40;
 
 /// What a call is about, in a line.
 fn summary(kind: ToolKind, command: Option<&str>, effects: &Effects, input: &str) -> String {
@@ -212,12 +216,23 @@ fn summary(kind: ToolKind, command: Option<&str>, effects: &Effects, input: &str
         }
         (_, _, Some(path)) => path,
     };
-    let mut text = redact(&text).split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.len() > PERMISSION_SUMMARY_BYTES_MAX {
-        let max = PERMISSION_SUMMARY_BYTES_MAX - '…'.len_utf8();
-        let end = (0..=max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(end);
-        text.push('…');
+    let text = redact(&text);
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    in_short(&lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ⏎ "))
+}
+
+/// How it begins and how it ends: what is dangerous may stand there.
+fn in_short(text: &str) -> String {
+    if text.len() <= PERMISSION_SUMMARY_BYTES_MAX {
+        return text.to_owned();
     }
-    text
+    let half = (PERMISSION_SUMMARY_BYTES_MAX - CUT_BYTES_MAX) / 2;
+    let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let tail = (text.len() - half..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    format!("{} […{}{CUT} {}", &text[..head], tail - head, &text[tail..])
+}
+
+/// Whether a summary leaves something out.
+pub(crate) fn is_cut(summary: &str) -> bool {
+    summary.contains(CUT)
 }

@@ -1,7 +1,7 @@
-//! Whether git would start a program that the settings of a repository name.
+//! Whether git would start a program that a repository's settings name.
 //!
-//! Git looks for a repository in the directory of the call and above it, where it takes `.git` or the directory itself for
-//! one. Which of several it takes depends on details; here all of them must run nothing.
+//! Git looks for a repository in the call's directory and above, in `.git` or the directory itself. Which one it
+//! takes depends on details; here all of them must run nothing.
 
 use std::fs;
 use std::io::Read;
@@ -11,9 +11,9 @@ use comity_guard::{index_has_no_repositories, settings_run_nothing};
 
 use crate::plain_file;
 
-/// Bytes of a file of settings that is looked at.
+/// Larger settings files are not read.
 const SETTINGS_BYTES_MAX: u64 = 256 * 1024;
-/// Bytes of an index that is looked at.
+/// Larger indexes are not read.
 const INDEX_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Whether git, started in this directory, runs nothing that a repository names.
@@ -28,7 +28,7 @@ pub(super) fn run_nothing(start: &Path) -> bool {
 /// Something that should be there cannot be read.
 struct UnreadableRepo;
 
-/// What git may take for the repository of this directory.
+/// What git may take for this directory's repository.
 fn repositories(directory: &Path) -> Result<Vec<PathBuf>, UnreadableRepo> {
     let marker = directory.join(".git");
     let mut found = Vec::new();
@@ -40,7 +40,7 @@ fn repositories(directory: &Path) -> Result<Vec<PathBuf>, UnreadableRepo> {
             let path = text.strip_prefix("gitdir:").ok_or(UnreadableRepo)?;
             found.push(directory.join(path.trim()));
         }
-        // A link that leads nowhere may lead somewhere later.
+        // A dangling link may lead somewhere later.
         Err(_) if marker.is_symlink() => return Err(UnreadableRepo),
         Err(_) => {}
     }
@@ -67,13 +67,13 @@ fn runs_nothing(repository: &Path) -> bool {
             Ok(Some(index)) => index_has_no_repositories(&index),
             Err(UnreadableRepo) => false,
         };
-        // The one hook that a command that looks may cause: it notes in the index what it has seen.
+        // The one hook that a reading command may trigger: it refreshes the index.
         let hook = directory.join("hooks/post-index-change");
         settings && index && fs::symlink_metadata(hook).is_err()
     })
 }
 
-/// Where the settings are that several work trees share.
+/// Where settings are that several work trees share.
 fn common(repository: &Path) -> Result<PathBuf, UnreadableRepo> {
     match read(&repository.join("commondir"), SETTINGS_BYTES_MAX)? {
         None => Ok(repository.to_owned()),
@@ -84,7 +84,7 @@ fn common(repository: &Path) -> Result<PathBuf, UnreadableRepo> {
     }
 }
 
-/// What a file holds, if it is there.
+/// The contents of a file, if it exists.
 fn read(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, UnreadableRepo> {
     let file = match plain_file::open(path) {
         Ok(file) => file,

@@ -1,14 +1,11 @@
-//! Makes a rule.
+//! Adds a rule.
 
 use comity_core::permissions::{Pattern, PermissionAsk, PermissionEvent, RuleEffect, RuleScope};
 use comity_core::{Ask, Event, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::reading::class_of;
 use super::rules::RuleView;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Add a rule for the agents you lead: allow, ask or deny, by tool and pattern.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -4,11 +4,8 @@ use std::fmt;
 
 use comity_core::permissions::{PermissionAsk, RuleId};
 use comity_core::{Ask, Event, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Remove a rule of yours, or of an agent you lead.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,11 +5,8 @@ use std::fmt;
 use comity_core::permissions::{Rule, RuleScope};
 use comity_core::table::table;
 use comity_core::{Principal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// List the rules that say what agents may do without asking. Deny beats ask beats allow.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,15 +1,12 @@
-//! Takes a request for space back.
+//! Withdraws a request for space.
 
 use std::fmt;
 
 use comity_core::pools::PoolAsk;
 use comity_core::{Ask, Event};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::must_be_leased;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Withdraw your request for a lease, or give up the reservation you got.
 #[derive(Debug, Deserialize, JsonSchema)]

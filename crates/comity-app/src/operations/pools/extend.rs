@@ -2,12 +2,9 @@
 
 use comity_core::Ask;
 use comity_core::pools::PoolAsk;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{LeaseChange, changed, meant};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::span::Span;
 
 /// Give a lease more time, counted from now.

@@ -2,13 +2,10 @@
 
 use comity_core::pools::{PoolAsk, SlotId};
 use comity_core::{Ask, Principal, Refusal, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{LeaseChange, ListLeases, changed, meant, stored_reason};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::tasks::owner;
 
 /// Release a lease to whoever is waiting.
@@ -23,7 +20,7 @@ pub struct LeaseFree {
     pub reason: Option<String>,
 }
 
-/// The lease that is meant, which is of this one and nobody else.
+/// The lease that is meant; refused unless it belongs to this owner.
 fn of_whom(world: &World, from: Principal, lease: &str) -> Result<SlotId, Refusal> {
     let slot = meant(world, from, lease)?;
     let owner = world.pools.slot(slot).map(|(_, slot)| slot.owner);

@@ -2,12 +2,9 @@
 
 use comity_core::pools::PoolAsk;
 use comity_core::{Ask, Principal};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{LeaseChange, changed, meant, stored_reason};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Hand a lease over to another agent, which is told.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,15 +1,12 @@
-//! Gives up a lease for who waits.
+//! Gives up a lease for somebody who waits.
 
 use std::fmt;
 
 use comity_core::pools::{PoolAsk, PoolEvent, why_not_granted};
 use comity_core::{Ask, Event, Principal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::must_be_leased;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Give up your oldest lease for whoever is waiting, if you have more than two or more than your share.
 #[derive(Debug, Deserialize, JsonSchema)]

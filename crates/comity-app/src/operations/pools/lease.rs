@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::pools::{PoolAsk, PoolEvent, Take};
 use comity_core::{Ask, Event, Millis, Refusal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{LeaseView, must_be_leased, stored_reason};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::pools;
 use crate::span::Span;
 
@@ -62,7 +59,7 @@ impl Operation for Lease {
     }
 }
 
-/// The lease as it is now. Who asks again with the same key may come when it is over.
+/// The lease as it is now. A repeat may come when it is over.
 fn leased(events: &[Event], world: &World, now: Timestamp) -> Result<Leased, Refusal> {
     let taken = events.iter().find_map(|event| match event {
         Event::Pool(PoolEvent::Taken { slot, .. }) => world.pools.slot(*slot),

@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LeaseView, those_that_exist};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::pools;
 use crate::project_scope::{ProjectScope, ScopeView};
 
@@ -154,7 +153,7 @@ impl fmt::Display for PoolList {
 }
 
 impl PoolView {
-    /// A row for each holder and each waiter; the first has the name of the pool.
+    /// A row for each holder and each waiter; the first has the pool's name.
     fn rows(&self) -> Vec<Vec<String>> {
         let left = |ms: Option<u64>| ms.map(|left| Millis(left).to_string()).unwrap_or_default();
         let place = |name: &Option<String>| name.as_deref().map(visible).unwrap_or_default().into_owned();

@@ -31,10 +31,8 @@ use super::locks::stored_reason;
 use crate::catalog::next_call;
 use crate::catalog::{CatalogEntry, GET, Group, POST};
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("lease", "Scarce things other than files")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Lease>(       calls::LEASE,         "lease <pool>",         POST, "/api/leases")        .changes().waits().for_agents().unlisted(&["ttl", "reason"]).examples(&["lease gpu --ttl 30m --wait 5m", "lease run build -- cargo build --release"]),
@@ -94,7 +92,7 @@ impl LeaseView {
         }
     }
 
-    /// Why, in brackets, and until when.
+    /// The reason in brackets, and until when.
     fn rest(&self) -> String {
         let reason =
             self.reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
@@ -123,7 +121,7 @@ impl fmt::Display for LeaseChange {
     }
 }
 
-/// The first lease in the events of an ask, with what was done with it.
+/// The first lease in the events, with what was done with it.
 fn changed(done: &'static str, events: &[Event]) -> LeaseChange {
     let found = events.iter().find_map(|event| match event {
         Event::Pool(
@@ -149,7 +147,7 @@ fn no_lease(problem: String) -> Refusal {
     Refusal::bad_input(problem, "tabs have commands of their own; see: comity --help")
 }
 
-/// The lease that is meant by a number, or the only one that the caller has of a pool.
+/// The lease with this number, or the only one that the caller has of a pool.
 fn meant(world: &World, who: Principal, name: &str) -> Result<SlotId, Refusal> {
     if let Ok(number) = name.parse().map(SlotId) {
         let is_tab = |(pool, _): (&Pool, &Slot)| pool.kind == PoolKind::Tabs;

@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::pools::{PlaceState, PoolAsk};
 use comity_core::{Ask, Millis, Principal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::must_be_leased;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::pools;
 
 /// Ask for a lease of a full pool without waiting: when it is your turn, one is reserved for you for 30s, and you are told.

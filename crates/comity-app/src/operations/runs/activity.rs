@@ -2,15 +2,19 @@
 
 use std::fmt;
 
+use comity_core::AgentId;
 use comity_core::display::visible;
 use comity_runner::{AcpActivity, AcpState, AcpUsage};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a program does and has used, where it tells: over ACP.
+use crate::application::Application;
+use crate::usage::HookUsage;
+
+/// What a program does and has used, where it tells: over ACP, or by hooks and transcripts.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunActivity {
-    /// starting, idle, working, asking, interrupting or failed.
+    /// starting, idle, working, waiting, blocked, silent, asking, interrupting or failed.
     pub doing: &'static str,
     /// What it does with a tool, or did last.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +59,27 @@ impl From<AcpActivity> for RunActivity {
     }
 }
 
+impl RunActivity {
+    /// Of an agent, if there is one of these sources.
+    pub(in crate::operations) fn of(app: &Application, agent: AgentId, doing: &'static str) -> Option<Self> {
+        let runner = app.runs().runner();
+        let over_acp = runner.and_then(|runner| runner.activity(&crate::runs::key(agent)).ok());
+        over_acp.map(Self::from).or_else(|| {
+            let HookUsage { heard, last_tool, used, .. } = app.usage().of(agent)?;
+            Some(Self {
+                doing,
+                last_tool,
+                silent_ms: u64::try_from(heard.elapsed().as_millis()).unwrap_or(u64::MAX),
+                input_tokens: used.input,
+                output_tokens: used.output,
+                context_used: used.context,
+                context_size: used.context_max,
+                cost: None,
+            })
+        })
+    }
+}
+
 /// `working (Write a.txt), context 6%, 0.05 USD`
 impl fmt::Display for RunActivity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,6 +89,8 @@ impl fmt::Display for RunActivity {
         }
         if let (Some(used), Some(size)) = (self.context_used, self.context_size.filter(|size| *size > 0)) {
             write!(f, ", context {}%", used.saturating_mul(100) / size)?;
+        } else if let Some(used) = self.context_used {
+            write!(f, ", context {}k tokens", used.div_ceil(1000))?;
         }
         if let Some(cost) = &self.cost {
             write!(f, ", {cost}")?;

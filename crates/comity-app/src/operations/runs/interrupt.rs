@@ -38,10 +38,10 @@ impl Operation for InterruptRun {
             // A client ends its turn by Escape; SIGINT would end some of them altogether.
             let (done, with) = match (run.spec.backend, run.spec.program) {
                 (RunBackend::Acp, _) => (runner.cancel(&key).map(drop), "cancel"),
-                (RunBackend::Process | RunBackend::Tmux, RunProgram::Client(_)) => {
+                (RunBackend::Process | RunBackend::Tmux | RunBackend::Iterm2, RunProgram::Client(_)) => {
                     (runner.escape(&key), "Escape")
                 }
-                (RunBackend::Process | RunBackend::Tmux, RunProgram::Command(_)) => {
+                (RunBackend::Process | RunBackend::Tmux | RunBackend::Iterm2, RunProgram::Command(_)) => {
                     (runner.interrupt(&key), "SIGINT")
                 }
             };

@@ -5,10 +5,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use comity_core::Millis;
+use comity_core::activity::Activity;
 use comity_core::display::visible;
 use comity_core::runs::AgentRun;
 use comity_core::table::table;
+use comity_core::{AgentId, Millis};
 
 use super::{RunActivity, RunView, Spawn};
 use crate::application::Application;

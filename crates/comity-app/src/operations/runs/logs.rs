@@ -32,6 +32,8 @@ pub struct RunLogs {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunOutput {
     pub name: String,
+    /// The agent that wrote it: one that is started again is another.
+    pub agent: String,
     /// As its terminal got it, control sequences included.
     pub text: String,
     /// Where to go on reading.
@@ -48,9 +50,18 @@ impl Operation for RunLogs {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<RunOutput>, Failure> {
         let (run, key) = reachable(app, caller, &self.agent)?;
         let name = run.spec.name.to_string();
-        let nothing =
-            RunOutput { name: name.clone(), text: String::new(), next: self.since, missed: 0, over: true };
+        let nothing = RunOutput {
+            name: name.clone(),
+            agent: key.clone(),
+            text: String::new(),
+            next: self.since,
+            missed: 0,
+            over: true,
+        };
         let Some(runner) = app.runs().runner() else { return Ok(Plan::Answer(nothing)) };
+        if let Some(text) = runner.read_pane(&key) {
+            return Ok(Plan::Answer(RunOutput { text, over: false, ..nothing }));
+        }
         let wait = self.wait.map_or(Duration::ZERO, |wait| Duration::from_millis(wait.0.0)).min(WAIT_MAX);
         let Ok(output) = runner.wait_for_output(&key, self.since, wait) else {
             return Ok(Plan::Answer(nothing));
@@ -59,6 +70,7 @@ impl Operation for RunLogs {
         let over = output.is_over && cut == 0;
         Ok(Plan::Answer(RunOutput {
             name,
+            agent: key,
             text,
             next: output.next - cut as u64,
             missed: output.missed,
@@ -82,43 +94,56 @@ impl fmt::Display for RunOutput {
         if self.missed > 0 {
             writeln!(f, "({} bytes before this are gone)", self.missed)?;
         }
-        let plain = without_sequences(&self.text);
+        let (plain, _) = plain(&self.text);
         f.write_str(visible_lines(plain.trim_end()).as_ref())
     }
 }
 
-/// The words without what moves cursors and changes colours.
-fn without_sequences(text: &str) -> String {
+/// A sequence that is longer without an end is none.
+const SEQUENCE_BYTES_MAX: usize = 4096;
+
+/// The words without what moves cursors and changes colours, and how many bytes were read for them: the last sequence, or the end
+/// of a line, may not be whole yet.
+pub fn plain(text: &str) -> (String, usize) {
     let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let after = rest.get(character.len_utf8()..).unwrap_or_default();
+        let (after, is_whole) = match character {
+            '\u{1b}' => skip_sequence(after),
+            '\r' => (after, !after.is_empty()),
+            _ => (after, true),
+        };
+        if !is_whole && rest.len() < SEQUENCE_BYTES_MAX {
+            break;
+        }
         match character {
-            '\u{1b}' => skip_sequence(&mut characters),
-            '\r' if characters.peek() == Some(&'\n') => {}
-            '\r' => plain.push('\n'),
-            '\u{7}' | '\u{8}' => {}
+            '\r' if !after.starts_with('\n') => plain.push('\n'),
+            '\u{1b}' | '\r' | '\u{7}' | '\u{8}' => {}
             other => plain.push(other),
         }
+        rest = after;
     }
-    plain
+    (plain, text.len() - rest.len())
 }
 
-fn skip_sequence(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match characters.next() {
+/// What comes after a sequence, and whether that is whole.
+fn skip_sequence(text: &str) -> (&str, bool) {
+    let mut characters = text.chars();
+    let is_whole = match characters.next() {
         // CSI: parameters, then one final character.
-        Some('[') => while characters.next().is_some_and(|it| !('@'..='~').contains(&it)) {},
+        Some('[') => characters.any(|it| ('@'..='~').contains(&it)),
         // OSC and other strings, up to BEL or ST.
         Some(']' | 'P' | 'X' | '^' | '_') => {
-            while let Some(it) = characters.next() {
-                if it == '\u{7}' || (it == '\u{1b}' && characters.next_if_eq(&'\\').is_some()) {
-                    return;
-                }
-            }
+            let mut before = ' ';
+            characters.any(|it| it == '\u{7}' || (std::mem::replace(&mut before, it), it) == ('\u{1b}', '\\'))
         }
         // A choice of a character set has one more.
-        Some('(' | ')' | '*' | '+' | '#' | '%' | ' ') => drop(characters.next()),
-        Some(_) | None => {}
-    }
+        Some('(' | ')' | '*' | '+' | '#' | '%' | ' ') => characters.next().is_some(),
+        Some(_) => true,
+        None => false,
+    };
+    (characters.as_str(), is_whole)
 }
 
 #[cfg(test)]
@@ -127,10 +152,16 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_plain() {
-        let check = |text: &str, shown: &str| assert_eq!(without_sequences(text), shown);
+        let check = |text: &str, shown: &str| assert_eq!(plain(text), (shown.to_owned(), text.len()));
         check("\u{1b}[1;31mred\u{1b}[0m and\u{1b}(B plain\r\n", "red and plain\n");
         check("a\u{1b}]0;title\u{7}b\u{1b}]8;;http://x\u{1b}\\c", "abc");
-        check("half\u{1b}[", "half");
+        let half =
+            |text: &str, shown: &str| assert_eq!(plain(text), (shown.to_owned(), shown.len()), "{text:?}");
+        for rest in ["\u{1b}", "\u{1b}[", "\u{1b}[1;3", "\u{1b}]0;ti", "\u{1b}]0;ti\u{1b}", "\u{1b}(", "\r"] {
+            half(&format!("half{rest}"), "half");
+        }
+        let endless = format!("\u{1b}]{}", "x".repeat(5000));
+        check(&endless, "");
         check("50%\r100%", "50%\n100%");
     }
 

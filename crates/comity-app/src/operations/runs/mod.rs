@@ -27,7 +27,7 @@ pub use dismiss::DismissRun;
 pub use goal::RunGoal;
 pub use interrupt::InterruptRun;
 pub use list::ListRuns;
-pub use logs::RunLogs;
+pub use logs::{RunLogs, plain};
 pub use restart::RestartRun;
 pub use resume::ResumeRuns;
 pub use spawn::Spawn;
@@ -38,7 +38,6 @@ use crate::application::Application;
 use crate::catalog::{CatalogEntry, GET, POST};
 use crate::operation::{AtTerminal, Caller, Failure};
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<RunGoal>(     "run_goal",      "run <goal>",            POST, "/api/runs/goal")     .changes().examples(&["run \"Make the login faster\" --workers 3 --worktree"]),
@@ -46,12 +45,12 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<ListRuns>(    calls::RUN_LIST,    "runs",                  GET,  "/api/runs").long().also(&["run list"]).watched(),
     CatalogEntry::of::<RunLogs>(     "run_logs",      "logs <agent>",          GET,  "/api/runs/logs")     .long().waits(),
     CatalogEntry::of::<AttachRun>(   "run_attach",    "attach <agent>",        POST, "/api/runs/attach")   .changes().at_terminal(AtTerminal::Attaches),
-    CatalogEntry::of::<TypeIntoRun>( "run_type",      "",                      POST, "/api/runs/type")     .acts().internal(),
+    CatalogEntry::of::<TypeIntoRun>( "run_type",      "",                      POST, "/api/runs/type")     .acts().writes_files().internal(),
     CatalogEntry::of::<InterruptRun>("run_interrupt", "interrupt <agent>",     POST, "/api/runs/interrupt").changes(),
     CatalogEntry::of::<StopRun>(     "run_stop",      "stop <agent>",          POST, "/api/runs/stop")     .removes(),
-    CatalogEntry::of::<RestartRun>(  calls::RUN_RESTART, "agent restart <agent>", POST, "/api/runs/restart")  .changes().answers("", "restart"),
+    CatalogEntry::of::<RestartRun>(  calls::RUN_RESTART, "agent restart <agent>", POST, "/api/runs/restart")  .changes().writes_files().answers("", "restart"),
     CatalogEntry::of::<DismissRun>(  "run_dismiss",   "agent dismiss <agent>", POST, "/api/runs/dismiss")  .changes().answers("", "dismiss"),
-    CatalogEntry::of::<ResumeRuns>(  "run_resume",    "resume <agents>",       POST, "/api/runs/resume")   .changes(),
+    CatalogEntry::of::<ResumeRuns>(  "run_resume",    "resume <agents>",       POST, "/api/runs/resume")   .changes().writes_files(),
 ];
 
 /// A program as everybody sees it.

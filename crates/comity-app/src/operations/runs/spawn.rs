@@ -7,6 +7,7 @@ use comity_core::roles::DEFAULT_ROLE;
 use comity_core::runs::{RunAsk, RunBackend, RunProgram, RunSpec};
 use comity_core::tasks::TaskRef;
 use comity_core::{Ask, Event, Refusal, World};
+use comity_runner::Surroundings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,7 @@ use crate::application::Application;
 use crate::catalog::next_call;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::runs::{ResumeRuns, RunLogs};
+use crate::runs::{RunPlace, place_for};
 
 /// Start a program as an agent. It gets a name, a role and an identity of its own, comes back if it crashes, and ends with
 /// whoever started it, or with Comity's server.
@@ -35,9 +37,13 @@ pub struct Spawn {
     pub team: Option<String>,
     /// The model it runs on
     pub model: Option<String>,
-    /// How it runs: process (unseen until you look), tmux, auto (tmux if it is there), or acp (a client that speaks the Agent
-    /// Client Protocol)
+    /// How it runs: process (unseen until you look), tmux, iterm2, auto (in a pane where there can be one), or acp (a client that
+    /// speaks the Agent Client Protocol)
     pub backend: Option<String>,
+    /// The terminal that it is wanted from, as `comity` tells by itself
+    #[serde(default)]
+    #[schemars(skip)]
+    pub terminal: Surroundings,
     /// It has a worktree and a branch of its own
     #[serde(default)]
     pub worktree: bool,
@@ -80,7 +86,8 @@ impl Operation for Spawn {
             Some(name) => name,
             None => free_name(&app.engine().world(), role.as_deref().unwrap_or(DEFAULT_ROLE), &[]),
         };
-        let backend = backend(self.backend.as_deref())?;
+        let RunPlace { backend, beside } =
+            place_for(&app.engine().world(), caller, self.backend.as_deref(), &self.terminal)?;
         if self.survive && backend == RunBackend::Acp {
             let problem = "what is under way over ACP can't be taken over by another server";
             let hint = format!("leave out survive; resume its session with: {}", next_call::<ResumeRuns>([]));
@@ -97,6 +104,7 @@ impl Operation for Spawn {
             task: task.transpose()?,
             prompt: boxed(self.prompt),
             backend,
+            beside,
             plan: self.plan,
             survives: self.survive,
             text_commands: self.text_commands,
@@ -126,23 +134,6 @@ pub(super) fn program(agent: &str, backend: RunBackend) -> Result<RunProgram, Re
     match agent.trim().is_empty() {
         true => Err(Refusal::bad_input("there is no program to start", "name one, such as claude")),
         false => Ok(crate::runs::program(agent, backend)),
-    }
-}
-
-pub(super) fn backend(wished: Option<&str>) -> Result<RunBackend, Refusal> {
-    match wished {
-        None | Some("process") => Ok(RunBackend::Process),
-        Some("acp") => Ok(RunBackend::Acp),
-        Some("auto") if crate::runs::has_tmux().is_none() => Ok(RunBackend::Process),
-        Some("auto") => Ok(RunBackend::Tmux),
-        Some("tmux") if crate::runs::has_tmux().is_some() => Ok(RunBackend::Tmux),
-        Some("tmux") => {
-            Err(Refusal::bad_input("there is no tmux on the server's PATH", "use process or acp"))
-        }
-        Some(other) => {
-            let hint = "use process, tmux, auto or acp";
-            Err(Refusal::bad_input(format!("{other:?} is not a backend"), hint))
-        }
     }
 }
 

@@ -8,7 +8,6 @@ use crate::operation::{AtTerminal, HelpSection};
 pub use settings::ShowSettings;
 pub use status::Status;
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<Status>(      "status",   "status",   GET, "/api/status")  .at_terminal(AtTerminal::AsksWhoRuns).watched().under(HelpSection::GoingOn),

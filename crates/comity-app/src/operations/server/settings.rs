@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::config::{Config, DEFAULTS, GivenSetting, ProjectConfig};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show the settings in force, and where each one comes from: your files, this project's, the environment, or the default.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -57,9 +54,9 @@ impl Operation for ShowSettings {
             Ok(config) => (config.given, None),
             Err(problem) => (in_force.clone(), Some(problem)),
         };
-        // A project's file is read anew for every command.
+        // A project's file is read for every command.
         let root = app.projects().place(caller).ok().map(|place| place.repository().root().to_owned());
-        // What is refused is not in force.
+        // A refused file has no effect.
         let (project, refused) = match root.as_deref().map(|root| ProjectConfig::read(root).map(|_| root)) {
             Some(Ok(root)) => (ProjectConfig::given(root), None),
             Some(Err(refused)) => (Given::new(), Some(refused)),

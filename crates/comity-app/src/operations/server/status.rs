@@ -1,16 +1,13 @@
-//! Says how the server is.
+//! Shows the server's status.
 
 use std::fmt;
 
 use comity_core::display::{counted, visible};
 use comity_core::{Principal, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
 use crate::branch_moves;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::agents::AgentView;
 use crate::operations::inbox::ListInbox;
 use crate::operations::ledger::ListAlerts;
@@ -62,7 +59,7 @@ pub struct HeldUp {
     pub doing: String,
 }
 
-/// Those of the live agents that do not go on.
+/// Live agents that cannot go on.
 fn held_up(world: &World, now: Timestamp, caller: &Caller) -> Vec<HeldUp> {
     let views = world.agents.live().map(|agent| AgentView::of(agent, world, now, caller));
     views
@@ -70,7 +67,7 @@ fn held_up(world: &World, now: Timestamp, caller: &Caller) -> Vec<HeldUp> {
         .collect()
 }
 
-/// What waits to be merged here. What cannot be found out is not worth an error.
+/// Merges that wait here. If they cannot be found out, that is not worth an error.
 fn waiting_merges(app: &Application, caller: &Caller) -> Vec<WaitingMerge> {
     let Ok(place) = app.projects().place(caller) else { return vec![] };
     app.waiting_merges(place.project(), place.repository().common_dir())

@@ -1,17 +1,14 @@
-//! Lets somebody else into a context.
+//! Admits somebody to a context.
 
 use std::fmt;
 
 use comity_core::Ask;
 use comity_core::display::visible;
 use comity_core::pools::PoolAsk;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::somebody;
-use crate::application::Application;
 use crate::browser::TABS;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Let another agent open tabs in a context you made, with the cookies and logins in it.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -7,19 +7,16 @@ use std::time::Instant;
 use comity_browser::{Area, Format, ScreenshotOptions};
 use comity_core::Refusal;
 use comity_core::pools::SlotId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use, target};
-use crate::application::Application;
 use crate::browser::make_screenshots_dir;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
-/// How good a jpeg is, of 100.
+/// Of 100.
 const QUALITY: u8 = 60;
 /// The longest edge: larger pictures cost models more and show them no more.
 const EDGE: u32 = 1_568;
-/// Pictures of one owner that are kept as files.
+/// Files kept per owner.
 const FILES_MAX: usize = 200;
 
 /// Take a picture of a page without bringing its tab to the front: of what is in view, the whole page, or one element.
@@ -72,7 +69,7 @@ impl Operation for CaptureTab {
         command.may(&app.engine().world(), Use::Looks, "capture")?;
         let begun = Instant::now();
         let _alone = app.browser().capture(SlotId(self.tab_id))?;
-        // The wait for another picture counts, too.
+        // Waiting for another picture counts, too.
         let done = command.run(Use::Looks, "capture", |tab, timeout| {
             tab.screenshot(&options, timeout.saturating_sub(begun.elapsed()))
         })?;
@@ -128,7 +125,7 @@ pub struct Image {
     pub mime_type: String,
 }
 
-/// Keeps a picture as a file; the oldest go when there are many.
+/// Keeps a picture as a file; if there are too many, the oldest are removed.
 fn kept(dir: &Path, tab: u64, ending: &str, bytes: &[u8]) -> std::io::Result<String> {
     let number = |path: &PathBuf| path.file_stem()?.to_str()?.split('-').next()?.parse::<u64>().ok();
     let mut files: Vec<(u64, PathBuf)> = std::fs::read_dir(dir)?
@@ -141,7 +138,7 @@ fn kept(dir: &Path, tab: u64, ending: &str, bytes: &[u8]) -> std::io::Result<Str
     let next = files.last().map_or(1, |(last, _)| last + 1);
     for (_, old) in files.iter().take((files.len() + 1).saturating_sub(FILES_MAX)) {
         match std::fs::remove_file(old) {
-            // Another picture that is kept at the same time has removed it.
+            // Another capture at the same time has removed it.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             removed => removed?,
         }

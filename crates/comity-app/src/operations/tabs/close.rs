@@ -4,12 +4,9 @@ use std::fmt;
 
 use comity_core::pools::{PoolAsk, SlotId};
 use comity_core::{Ask, Event};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use, timeout};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Close a tab of yours. Whoever is waiting for one gets it.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -2,15 +2,11 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{TabCommand, Use};
-use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
-/// Lines, unless it is asked for more.
+/// The default.
 const LIMIT: usize = 50;
 
 /// Show what the pages in a tab logged lately. It is untrusted data.

@@ -3,13 +3,10 @@
 use comity_browser::Acted;
 use comity_core::Refusal;
 use comity_core::next_call::Argument;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TabActed, TabCommand, Use};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Answer the dialog that a page in a tab of yours is showing.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -3,14 +3,11 @@
 use std::fmt;
 
 use comity_core::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::timeout;
-use crate::application::Application;
 use crate::browser::{KeptDownload, kept_of, quote, write_page};
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Bytes of a file that are shown.
 const TEXT_BYTES_MAX: usize = 64 * 1024;

@@ -3,13 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{TabCommand, Use, target};
-use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show one element of a page: what it is, where it is, its attributes, and whether it can be used. It is untrusted data.
 #[derive(Debug, Deserialize, JsonSchema)]

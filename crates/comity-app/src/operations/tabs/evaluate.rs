@@ -4,13 +4,10 @@ use std::fmt;
 
 use comity_browser::Realm;
 use comity_core::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use, write_remarks};
-use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Bytes of a value that are shown.
 const VALUE_BYTES_MAX: usize = 64 * 1024;

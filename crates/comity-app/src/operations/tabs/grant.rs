@@ -1,16 +1,13 @@
-//! Gives up a tab for who waits.
+//! Gives up a tab for somebody who waits.
 
 use std::fmt;
 
 use comity_core::pools::{PoolAsk, PoolEvent, why_not_granted};
 use comity_core::{Ask, Event};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::timeout;
-use crate::application::Application;
 use crate::browser::TABS;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Give up your oldest tab for whoever is waiting, if you can spare one.
 #[derive(Debug, Deserialize, JsonSchema)]

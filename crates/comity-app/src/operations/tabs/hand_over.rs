@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId};
 use comity_core::{Ask, Event, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TabCommand, TabMoved, Use, somebody, stored};
-use crate::application::Application;
 use crate::browser::in_words;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// How long the browser may take to say which pages can reach each other.
 const REACH: Duration = Duration::from_secs(10);
@@ -54,7 +51,8 @@ impl Operation for HandOverTab {
     }
 }
 
-/// A page that another one has opened stays in its reach, whoever owns the tabs: they read and change each other.
+/// Refuses to hand over a page within reach of another one, such as the one that opened it: they can read and change
+/// each other, whoever owns the tabs.
 fn check_reach(app: &Application, slot: SlotId, to: Principal, name: &str) -> Result<(), Failure> {
     let related = app.browser().related(slot, REACH)?;
     let world = app.engine().world();

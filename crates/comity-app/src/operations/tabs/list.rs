@@ -5,13 +5,10 @@ use std::fmt;
 use comity_core::pools::SlotState;
 use comity_core::table::table;
 use comity_core::{Millis, Principal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::timeout;
-use crate::application::Application;
 use crate::browser::{TABS, in_a_line, quote, title};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// List the tabs of the shared browser, whose they are, and who is waiting for one.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -37,7 +34,7 @@ impl Operation for ListTabs {
             let url = url.or_else(|| Some(slot.at.as_ref()?.url.to_string()));
             TabView {
                 tab_id: slot.id.0,
-                // What others look at is theirs.
+                // What others look at is private.
                 url: url.filter(|_| sees).as_deref().map(in_a_line),
                 title: shown.filter(|_| sees).as_deref().map(title),
                 owner_id: match slot.owner {

@@ -1,6 +1,6 @@
-//! Tabs of the browser that agents share: open, read, act, close, ask for space.
+//! Tabs of the shared browser: open, read, act, close, ask for space.
 //!
-//! Every command names its tab, and a tab is its owner's alone: whoever it is shared with may look.
+//! Every command names its tab, which belongs to its owner alone; those it is shared with may look.
 
 mod admit;
 mod capture;
@@ -35,13 +35,10 @@ use comity_browser::{Acted, BrowserError, ElementTarget, Tab};
 use comity_core::calls;
 use comity_core::pools::{SlotId, TabUse as Use, check_owner, check_use};
 use comity_core::{Principal, Refusal, World};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::application::Application;
 use crate::browser::{failure, in_a_line, in_words, quote};
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure};
+use crate::operation::{Application, Caller, Failure, JsonSchema, Serialize};
 
 use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 pub use admit::AdmitToContext;
@@ -70,10 +67,8 @@ pub use type_into::TypeIntoTab;
 pub use unshare::UnshareTab;
 pub use wait_for::WaitForTab;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("tab", "Tabs of the shared browser")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<OpenTab>(        calls::TAB_OPEN,       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window").waits().structured().examples(&["tab open http://localhost:3000"]),
@@ -103,9 +98,8 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<UnshareTab>(     "tab_unshare",    "tab unshare <tabId>",            POST,   "/api/tabs/{tabId}/unshare")   .changes().tool("firefox_unshare_tab"),
 ];
 
-/// How long a command may take, in ms, unless it says so itself.
+/// The default.
 const TIMEOUT_MS: u64 = 150_000;
-/// The shortest and the longest time that a command can ask for, in ms.
 const TIMEOUT_MS_RANGE: std::ops::RangeInclusive<u64> = 5_000..=300_000;
 
 struct TabCommand<'a> {
@@ -115,7 +109,7 @@ struct TabCommand<'a> {
     timeout: Option<u64>,
 }
 
-/// What a command came to.
+/// The result of a command.
 struct TabResult<T> {
     value: T,
     /// Where the tab is afterwards.
@@ -168,7 +162,7 @@ impl fmt::Display for TabMoved {
 }
 
 impl TabCommand<'_> {
-    /// Runs it, if the caller may.
+    /// Runs a command, if the caller may.
     fn run<T>(
         &self,
         how: Use,
@@ -181,7 +175,7 @@ impl TabCommand<'_> {
         let service = self.app.browser();
         service.touch(self.app, slot);
         let tab = service.tab(self.app, slot, timeout)?;
-        // Starting Firefox, and waiting for one's turn, take long enough for the tab to become somebody else's.
+        // Starting Firefox, and waiting for one's turn, take long enough for the tab to change owners.
         self.may_now(how, verb)?;
         let (app, caller) = (self.app.clone(), self.caller.clone());
         let permitted = tab.while_permitted(move || {
@@ -198,7 +192,7 @@ impl TabCommand<'_> {
         Ok(TabResult { value, url: in_a_line(&tab.url()) })
     }
 
-    /// What came of a command is told only to who may look at the tab when it is over.
+    /// The result is told only to a caller that may still look at the tab afterwards.
     fn may_be_told(&self, how: Use, verb: &str) -> Result<(), Failure> {
         let Err(refusal) = self.may_now(Use::Looks, verb) else { return Ok(()) };
         Err(match how {
@@ -210,17 +204,17 @@ impl TabCommand<'_> {
         })
     }
 
-    /// What the owner has to know besides, once: for those who show it.
+    /// Pending remarks for the owner, once: for commands that show them.
     fn remarks(&self) -> Vec<String> {
         let slot = SlotId(self.tab);
         let is_owner = check_owner(&self.app.engine().world(), self.caller.who, slot, "read").is_ok();
         if is_owner { self.app.browser().take_remarks(slot) } else { Vec::new() }
     }
 
-    /// What happened besides may be why it failed.
+    /// Adds the remarks, which may explain the failure.
     fn with_remarks(&self, failure: Failure) -> Failure {
         match failure {
-            // A dialog says itself that it is there.
+            // A dialog announces itself.
             Failure::Refused(Refusal::Driver { code, problem, hint }) if code != "dialog" => {
                 let problem = [vec![problem], self.remarks()].concat().join("; ");
                 Failure::Refused(Refusal::Driver { code, problem, hint })
@@ -229,7 +223,7 @@ impl TabCommand<'_> {
         }
     }
 
-    /// Runs an act, and tells what came of it.
+    /// Runs an act, and reports the result.
     fn act(
         &self,
         how: Use,
@@ -260,7 +254,6 @@ impl TabCommand<'_> {
     }
 }
 
-/// How long a command may take.
 fn timeout(asked: Option<u64>) -> Result<Duration, Failure> {
     let ms = asked.unwrap_or(TIMEOUT_MS);
     if TIMEOUT_MS_RANGE.contains(&ms) {
@@ -286,7 +279,7 @@ fn somebody(world: &World, name: &str) -> Result<Principal, Refusal> {
     }
 }
 
-/// A reason as the log has it.
+/// A reason as it is stored.
 fn stored(text: Option<String>) -> Option<Box<str>> {
     text.filter(|text| !text.trim().is_empty()).map(|text| comity_core::redact::redact(text.trim()).into())
 }

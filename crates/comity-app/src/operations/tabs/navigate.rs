@@ -2,13 +2,10 @@
 
 use comity_browser::{Acted, Until};
 use comity_core::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabActed, TabCommand, Use};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Load a page in a tab of yours, go back or forward, or reload.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -3,17 +3,14 @@
 use std::fmt;
 
 use comity_browser::RequestOutcome;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use};
-use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// From this status on a request has failed.
 const FAILED_FROM: u16 = 400;
-/// Requests, unless it is asked for more.
+/// The default.
 const LIMIT: usize = 50;
 
 /// Show what the pages in a tab loaded lately, and what became of it. It is untrusted data.
@@ -92,7 +89,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// Whether it went well, and what became of it.
+/// Whether it succeeded, and what became of it.
 fn told(outcome: &RequestOutcome) -> (bool, String) {
     match outcome {
         RequestOutcome::Running => (true, "is being loaded".into()),

@@ -7,17 +7,13 @@ use comity_browser::{BrowserError, Until};
 use comity_core::pools::{FreeCause, Loss, PoolAsk, PoolEvent, SlotId, Take, check_context};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Millis, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::timeout;
-use crate::application::Application;
 use crate::browser::{TABS, failure, in_a_line, label, quote, told};
 use crate::engine::Failed;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::span::Span;
 
-/// Characters of the name of a context.
 const CONTEXT_CHARS_MAX: usize = 64;
 
 /// Open a tab of your own in the shared browser. When all tabs are taken, wait in line, or give up your own oldest one.
@@ -91,7 +87,7 @@ pub struct ClosedTab {
 }
 
 impl OpenTab {
-    /// The slot is there: opens its tab, and loads the page.
+    /// Has the slot: opens its tab, and loads the page.
     fn opened(self, app: &Application, events: &[Event], timeout: Duration) -> Result<TabOpened, Failure> {
         let begun = Instant::now();
         let taken = |event: &Event| match event {
@@ -136,7 +132,7 @@ fn evicted(event: &Event) -> Option<ClosedTab> {
     }
 }
 
-/// Others may have made the context meanwhile.
+/// Others may have created the context in the meantime.
 fn enter(app: &Application, slot: SlotId, context: &str) -> Result<(), Failure> {
     let ask = PoolAsk::EnterContext { slot, context: context.into() };
     match app.engine().ask(Principal::System, Ask::Pool(ask)) {
@@ -146,11 +142,11 @@ fn enter(app: &Application, slot: SlotId, context: &str) -> Result<(), Failure> 
     }
 }
 
-/// A tab that cannot be opened is nobody's: whoever waits is served.
+/// Frees a tab that cannot be opened, so that those waiting are served.
 fn give_back(app: &Application, slot: SlotId, why: &Failure) {
     let why = redact(&why.to_text(crate::Wording::Commands)).into();
     let ask = PoolAsk::Lose { slot, loss: Loss::OpenFailed { why } };
-    // Refused if it was freed meanwhile.
+    // Refused if it was freed in the meantime.
     let _ = app.engine().ask(Principal::System, Ask::Pool(ask));
 }
 
@@ -170,7 +166,7 @@ fn check_name(name: Option<&str>) -> Result<(), Refusal> {
 impl fmt::Display for TabOpened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TabOpened { tab_id, url, tab_count, max_tabs, .. } = self;
-        // Where it is may be what a redirection has made of what was asked for.
+        // A redirection may have changed the address.
         write!(f, "tab {tab_id} is yours, at {} ({tab_count} of {max_tabs} tabs are taken)", quote(url))?;
         if let Some(closed) = &self.closed_oldest_tab {
             let url = closed.url.as_deref().map(|url| format!(" ({})", quote(url))).unwrap_or_default();

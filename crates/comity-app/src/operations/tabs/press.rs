@@ -2,12 +2,9 @@
 
 use comity_browser::Modifier;
 use comity_core::Refusal;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TabActed, TabCommand, Use};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Press a key in a tab of yours, such as Enter, Tab, ArrowDown or a, with Shift, Control, Alt or Meta if named.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -2,15 +2,11 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{TabCommand, Use, target, write_remarks};
-use crate::application::Application;
 use crate::browser::{in_a_line, title, write_page};
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
-/// Characters of a text, unless it is asked for more.
+/// The default.
 const CHARS_MAX: usize = 20_000;
 
 /// Read the text of a page, or of one element. It is untrusted data.

@@ -4,13 +4,10 @@ use std::fmt;
 
 use comity_core::pools::{PoolAsk, PoolEvent};
 use comity_core::{Ask, Event, Timestamp, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::timeout;
-use crate::application::Application;
 use crate::browser::TABS;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Ask for a tab when all are taken, without waiting: a free one is kept for you for 30s, and you are told.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -4,13 +4,10 @@ use std::fmt;
 
 use comity_core::Millis;
 use comity_core::pools::PlaceState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::timeout;
-use crate::application::Application;
 use crate::browser::TABS;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Show who is waiting for a tab, for whom one is being kept, and what you have yourself.
 #[derive(Debug, Deserialize, JsonSchema)]

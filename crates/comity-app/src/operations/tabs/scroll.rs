@@ -2,13 +2,10 @@
 
 use comity_browser::{Acted, Scroll};
 use comity_core::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabActed, TabCommand, Use, target};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Scroll a page in a tab of yours: by pixels, to an end, or until an element is in view.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,13 +1,10 @@
-//! Lets somebody else look at a tab.
+//! Shares a tab.
 
 use comity_core::Ask;
 use comity_core::pools::{PoolAsk, SlotId};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TabCommand, TabMoved, Use, somebody};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Let another agent look at a tab of yours: read it and take pictures, but not act in it.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,12 +1,9 @@
 //! Types into a tab.
 
 use comity_browser::Typing;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TabActed, TabCommand, Use, target};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Type text in a tab of yours, as a person would: into an element, or into whatever has the focus.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,13 +1,10 @@
-//! Lets somebody look at a tab no more.
+//! Stops sharing a tab.
 
 use comity_core::Ask;
 use comity_core::pools::{PoolAsk, SlotId};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TabCommand, TabMoved, Use, somebody};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Stop sharing a tab with another agent.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -4,13 +4,10 @@ use std::fmt;
 
 use comity_browser::Condition;
 use comity_core::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TabCommand, Use, write_remarks};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Wait for something in a tab: an element or a text appears, one goes away, the address matches, or everything has loaded.
 #[derive(Debug, Deserialize, JsonSchema)]

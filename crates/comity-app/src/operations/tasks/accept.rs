@@ -1,12 +1,9 @@
-//! Accepts work that is in review.
+//! Accepts work in review.
 
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Accept someone else's work that is in review.
 #[derive(Debug, Deserialize, JsonSchema)]

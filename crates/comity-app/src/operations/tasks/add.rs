@@ -5,12 +5,9 @@ use std::fmt;
 use comity_core::Refusal;
 use comity_core::redact::redact;
 use comity_core::tasks::{Brief, Priority, TaskAsk, TaskDraft};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{TaskView, advisories, declared, introduced};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::projects::PathBase;
 
 /// Add a task, for a free agent of its role once everything before it is done.
@@ -74,7 +71,7 @@ impl Operation for TaskAdd {
     }
 }
 
-/// Declares tasks in the project that the caller is in, all or none.
+/// Declares tasks in the caller's project, all or none.
 pub(super) fn declare_all(
     app: &Application,
     caller: &Caller,
@@ -93,7 +90,7 @@ pub(super) fn declare_all(
 }
 
 impl TaskAdd {
-    /// The task as the rules take it: paths resolved, secrets taken out.
+    /// The task for the rules: paths resolved, secrets removed.
     fn draft(self, place: &PathBase) -> Result<TaskDraft, Refusal> {
         let boxed = |text: Option<String>| text.filter(|text| !text.is_empty()).map(Into::into);
         let brief = Brief {

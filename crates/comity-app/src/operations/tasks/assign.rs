@@ -1,13 +1,10 @@
-//! Gives a task to somebody.
+//! Assigns a task.
 
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::list::owner;
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Assign a task to an agent, which is told; whoever has it loses it. For whoever declared it, leaders and people.
 #[derive(Debug, Deserialize, JsonSchema)]

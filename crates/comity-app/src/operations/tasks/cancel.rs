@@ -1,12 +1,9 @@
 //! Cancels a task.
 
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Cancel a task that is no longer wanted; whatever depends on it is blocked.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,19 +1,16 @@
-//! Takes a task.
+//! Claims a task.
 
 use std::fmt;
 
 use comity_core::limits::WAIT_MAX;
 use comity_core::notices::{Notice, NoticeKind};
-use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskTold};
+use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskStatus, TaskTold};
 use comity_core::{Event, Millis, Principal, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{advisories, introduced, prompt};
-use crate::application::Application;
 use crate::catalog::next_call;
 use crate::engine::When;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::span::Span;
 
 /// Claim a task, or the one most worth doing for you; with wait, as soon as there is one.
@@ -72,7 +69,7 @@ impl Operation for TaskClaim {
     }
 }
 
-/// The agent is known to wait for work from now on; it is answered in the same batch that gives it some.
+/// From now on the agent is known to wait for work; it is answered in the batch that gives it some.
 fn wait_for_work(
     app: &Application,
     caller: &Caller,
@@ -89,7 +86,7 @@ fn wait_for_work(
         let hint = format!("wait at most {WAIT_MAX}");
         return Err(Refusal::bad_input("the wait is too long", hint).into());
     }
-    // What would never come is refused; if that turns out later, it is told.
+    // A wait that could never end is refused; if that turns out later, the agent is told.
     for ask in &seek {
         comity_core::decide(&app.engine().world(), &caller.asker(), ask)?;
     }
@@ -99,7 +96,7 @@ fn wait_for_work(
     let when = When {
         ready: Box::new(move |world| {
             let told = agent.and_then(|agent| world.agents.get(agent)).map(|agent| &agent.notices[..]);
-            world.tasks.owned_by(who).any(Task::is_taken) || told.unwrap_or_default().iter().any(is_hopeless)
+            world.tasks.owned_by(who).any(is_work) || told.unwrap_or_default().iter().any(is_hopeless)
         }),
         until: app.engine().now().plus(wait),
     };
@@ -108,16 +105,22 @@ fn wait_for_work(
     Ok(Plan::change(asks, finish).when(when))
 }
 
+/// Whether whoever has it can work on it: one that was given early has to wait for others.
+fn is_work(task: &Task) -> bool {
+    task.is_taken() && !matches!(task.status(), TaskStatus::Pending | TaskStatus::Blocked)
+}
+
 /// What somebody took last and has not finished.
 fn newest_of(world: &World, who: Principal) -> Option<&Task> {
     let claimed_at = |task: &&Task| task.state.claim().map(|claim| claim.since);
-    world.tasks.owned_by(who).filter(|task| task.is_taken()).max_by_key(claimed_at)
+    world.tasks.owned_by(who).filter(|task| is_work(task)).max_by_key(claimed_at)
 }
 
 impl TaskTaken {
-    /// The task that was given to somebody who has not started it.
+    /// The task that was assigned to somebody and is not started.
     pub(in crate::operations) fn given(world: &World, who: Principal) -> Option<TaskTaken> {
-        let mut given = world.tasks.owned_by(who).filter(|task| task.state.claim().is_some());
+        let is_given = |task: &&Task| task.state.claim().is_some() && is_work(task);
+        let mut given = world.tasks.owned_by(who).filter(is_given);
         given.next().map(|task| TaskTaken::of(Some(task), &[], world))
     }
 

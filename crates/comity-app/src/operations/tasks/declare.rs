@@ -1,11 +1,7 @@
 //! Declares many tasks at once.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::add::{TaskAdd, TasksAdded, declare_all};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Declare many tasks at once, all or none, in any order; cycles are refused with their path.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,13 +1,10 @@
-//! Says that a task is done.
+//! Reports a task as done.
 
 use comity_core::redact::redact;
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Report your task as done, with evidence: a commit, the tests that pass. Its files are unlocked.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,13 +1,10 @@
-//! Says that a task cannot be done.
+//! Reports that a task cannot be done.
 
 use comity_core::redact::redact;
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Report that your task can't be done; your leader is told, and whatever depends on it is blocked.
 #[derive(Debug, Deserialize, JsonSchema)]

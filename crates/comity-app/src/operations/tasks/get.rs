@@ -1,12 +1,9 @@
 //! Shows one task.
 
 use comity_core::tasks::TaskRef;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::TaskView;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Show one task in full.
 #[derive(Debug, Deserialize, JsonSchema)]

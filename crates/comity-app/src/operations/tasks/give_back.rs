@@ -1,12 +1,9 @@
 //! Gives a task back.
 
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Release your task for someone else to take.
 #[derive(Debug, Deserialize, JsonSchema)]

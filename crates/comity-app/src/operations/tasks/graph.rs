@@ -1,4 +1,4 @@
-//! Draws the graph of tasks.
+//! Draws the task graph.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,15 +6,12 @@ use std::fmt;
 use comity_core::display::visible;
 use comity_core::tasks::Task;
 use comity_core::{ProjectId, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Lines of one drawing.
 const LINES_MAX: usize = 1_000;
-/// Steps from the left edge.
+/// Depth of one drawing.
 const DEPTH_MAX: usize = 40;
 
 /// Draw the graph of tasks: whatever depends on a task is below it.
@@ -60,7 +57,7 @@ impl Operation for TaskGraph {
     }
 }
 
-/// What is open, and what it depends on; or everything.
+/// Open tasks and their dependencies; or everything.
 fn shown(world: &World, project: ProjectId, all: bool) -> BTreeSet<u64> {
     let open = world.tasks.of(project).filter(|task| all || !task.state.is_terminal());
     open.flat_map(|task| world.tasks.before(task).map(|before| before.number).chain([task.number])).collect()
@@ -95,7 +92,7 @@ fn draw(world: &World, project: ProjectId, shown: &BTreeSet<u64>) -> Vec<String>
     lines
 }
 
-/// The lines of a tree; for each step whether it is the last one below its task.
+/// The lines of a tree; for each level whether it is the last one.
 fn indent(ends: &[bool]) -> String {
     let Some((own, above)) = ends.split_last() else { return String::new() };
     let above: String = above.iter().map(|is_last| if *is_last { "   " } else { "│  " }).collect();

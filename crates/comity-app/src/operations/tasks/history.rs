@@ -1,4 +1,4 @@
-//! What became of earlier attempts at a task, as it is shown.
+//! Earlier attempts at a task, as shown.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl AttemptView {
     }
 }
 
-/// How an agent ended, while it is remembered.
+/// How an agent ended, while that is remembered.
 fn cause_of(who: Principal, world: &World) -> Option<String> {
     match &world.agents.get(who.agent()?)?.life {
         Life::Ended { cause, .. } => Some(cause.to_string()),

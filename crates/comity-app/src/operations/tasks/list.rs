@@ -5,15 +5,13 @@ use std::fmt;
 use comity_core::table::table;
 use comity_core::tasks::{Opening, Task, TaskStatus, openings};
 use comity_core::{Principal, ProjectId, Refusal, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::TaskView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::project_scope::{ProjectScope, ScopeView};
 
-/// Tasks that one answer shows.
+/// Tasks in one answer.
 const SHOWN_MAX: usize = 500;
 
 /// List open tasks, and which roles are wanted.
@@ -95,7 +93,7 @@ impl Operation for TaskList {
     }
 }
 
-/// A status as people and programs write it.
+/// Parses a status.
 fn status(text: &str) -> Result<TaskStatus, Refusal> {
     let word = text.to_lowercase().replace(['-', '_'], " ");
     TaskStatus::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| {

@@ -58,10 +58,8 @@ use crate::catalog::{CatalogEntry, GET, Group, POST};
 use crate::operation::{Caller, Failure, Plan};
 use crate::projects::PathBase;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("task", "What there is to do")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<TaskAdd>(     "task_add",            "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]).also(&["task create", "task new"]).examples(&["task add \"Write the parser\" --files src/parser.rs", "task add \"Test it\" --depends-on parser --role qa"]),
@@ -86,7 +84,7 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<TaskCancel>(  "task_cancel",         "task cancel <id>",      POST, "/api/tasks/{id}/cancel")   .removes().updates("status", "cancelled"),
 ];
 
-/// Plans an act on one task of the project that the caller is in.
+/// Plans an act on one task of the caller's project.
 fn act(
     app: &Application,
     caller: &Caller,
@@ -99,12 +97,12 @@ fn act(
     Ok(Plan::change(asks, move |events, world, _| TaskChange::of(&on, events, world)))
 }
 
-/// The ask, after the one that makes the project known.
+/// The ask, after the one that introduces the project.
 pub(in crate::operations) fn introduced(app: &Application, place: &PathBase, ask: TaskAsk) -> Vec<Ask> {
     place.introduce(&app.engine().world()).into_iter().chain([Ask::Task(ask)]).collect()
 }
 
-/// What the tasks are said to look like, in words.
+/// Warnings of similar tasks, in words.
 fn advisories(events: &[Event]) -> Vec<String> {
     let advisory = |event: &Event| match event {
         Event::Task(TaskEvent::LooksLike { on, other, likeness, .. }) => {
@@ -115,7 +113,7 @@ fn advisories(events: &[Event]) -> Vec<String> {
     events.iter().filter_map(advisory).collect()
 }
 
-/// The tasks that were declared, as they are now.
+/// The declared tasks, as they are now.
 fn declared(project: ProjectId, events: &[Event], world: &World, now: Timestamp) -> Vec<TaskView> {
     let ids = events.iter().flat_map(|event| match event {
         Event::Task(TaskEvent::Declared { tasks, .. }) => &tasks[..],

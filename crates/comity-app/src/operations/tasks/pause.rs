@@ -1,12 +1,9 @@
 //! Pauses a task.
 
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Pause a task: nobody works on it for now; its owner keeps it, and its files are unlocked.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! A task as its agent is told of it.
+//! The prompt for a task's agent.
 
 use crate::catalog::next_call;
 use crate::operations::tasks::{TaskDone, TaskFail, TaskStart};
@@ -8,10 +8,10 @@ use comity_core::tasks::{Task, TaskState};
 
 use super::AttemptView;
 
-/// Bytes of the evidence of a predecessor that are shown.
+/// Bytes of a predecessor's evidence that are shown.
 const EVIDENCE_BYTES_MAX: usize = 400;
 
-/// What an agent that gets a task is told: what is to be done, what was done before, and how to say that it is done.
+/// What an agent that gets a task is told: what to do, what was done before, and how to report it done.
 pub fn prompt(task: &Task, world: &World) -> String {
     let mut text = format!("Your task is {}: {}\n", task.id, visible(&task.brief.title));
     if !task.brief.description.is_empty() {

@@ -1,12 +1,9 @@
 //! Reopens a task that had ended.
 
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Reopen a task that is done, failed, skipped or cancelled. Tasks that started after it continue.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,13 +1,10 @@
-//! Sends work back that is in review.
+//! Sends work in review back.
 
 use comity_core::redact::redact;
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Send someone else's work in review back, saying what must change.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,12 +1,9 @@
 //! Skips a task.
 
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Skip a task that need not be done; whatever depends on it can start.
 #[derive(Debug, Deserialize, JsonSchema)]

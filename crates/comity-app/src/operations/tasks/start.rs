@@ -1,13 +1,10 @@
-//! Begins the work on a task.
+//! Starts a task.
 
 use comity_core::limits;
 use comity_core::tasks::TaskAct;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Start work on a task: take it, if nobody has it, and lock its files, all or none.
 #[derive(Debug, Deserialize, JsonSchema)]

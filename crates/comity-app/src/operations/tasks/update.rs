@@ -3,14 +3,11 @@
 use comity_core::redact::redact;
 use comity_core::tasks::{BriefChange, Task, TaskAct, TaskAsk, TaskRef, TaskState};
 use comity_core::{Ask, Refusal};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::list::owner;
 use super::start::start;
 use super::{TaskChange, act};
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Change a task: status, owner, title, files or what comes first.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -68,7 +65,7 @@ impl Operation for TaskUpdate {
 }
 
 impl TaskUpdate {
-    /// Changes what the task says, and what comes first.
+    /// Changes the brief, and what comes first.
     fn say(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
         let place = app.projects().place(caller)?;
         let on = TaskRef { project: place.project(), task: self.id.into() };
@@ -80,7 +77,7 @@ impl TaskUpdate {
         Ok(Plan::change(asks, move |events, world, _| TaskChange::of(&on, events, world)))
     }
 
-    /// What the wished status means for the task as it is.
+    /// What the wanted status means for the task as it is.
     fn verb(&self, app: &Application, caller: &Caller) -> Result<TaskAct, Failure> {
         let stored = |text: &Option<String>| redact(text.as_deref().unwrap_or_default()).into();
         let status = self.status.as_deref().unwrap_or_default().to_lowercase().replace(['_', ' '], "-");
@@ -106,7 +103,7 @@ impl TaskUpdate {
     }
 }
 
-/// How a task becomes something to be done again.
+/// How a task is reopened or retried.
 fn again(task: &Task) -> TaskAct {
     match &task.state {
         TaskState::Paused { .. } => TaskAct::Resume,

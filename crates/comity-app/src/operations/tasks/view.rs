@@ -92,7 +92,7 @@ impl TaskView {
         }
     }
 
-    /// For somebody who is "you" in its words.
+    /// Replaces the name of `who` by "you".
     pub(super) fn read_by(self, who: Principal, world: &World) -> TaskView {
         TaskView { reader: Some(world.name_of(who)), ..self }
     }
@@ -101,7 +101,6 @@ impl TaskView {
         if self.reader.as_deref() == Some(name) { "you" } else { name }
     }
 
-    /// Its line in a table.
     pub(super) fn row(&self) -> Vec<String> {
         let waits = match &self.waits_for[..] {
             [] => String::new(),
@@ -133,7 +132,7 @@ impl TaskView {
     }
 }
 
-/// Everything, one thing a line.
+/// Everything, one item per line.
 impl fmt::Display for TaskView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.line())?;

@@ -4,11 +4,8 @@ use std::fmt;
 
 use comity_core::teams::TeamAsk;
 use comity_core::{Ask, World};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Let an agent into a team, such as the one it asked for. For the team's leader, and for you.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,14 +1,11 @@
-//! Makes a team.
+//! Creates a team.
 
 use comity_core::redact::redact;
 use comity_core::teams::TeamAsk;
 use comity_core::{Ask, Event, World};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::TeamView;
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 
 /// Create a team that you lead.
 #[derive(Debug, Deserialize, JsonSchema)]

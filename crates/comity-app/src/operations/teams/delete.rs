@@ -1,14 +1,11 @@
-//! Ends a team.
+//! Deletes a team.
 
 use std::fmt;
 
 use comity_core::Ask;
 use comity_core::teams::TeamAsk;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::application::Application;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 
 /// Delete a team you lead, once nobody else is in it.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,13 +5,10 @@ use std::fmt;
 
 use comity_core::display::visible;
 use comity_core::table::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::TeamView;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::teams::CreateTeam;
 
 /// List the teams, who leads them and who is in them.
@@ -31,7 +28,7 @@ impl Operation for ListTeams {
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<TeamList>, Failure> {
         let world = app.engine().world();
-        // Agents may be in a team that nobody has made.
+        // Agents may be in a team that nobody created.
         let joined = world.agents.live().filter_map(|agent| agent.profile.team.as_deref());
         let names: BTreeSet<&str> = joined.chain(world.teams.keys().map(|name| &**name)).collect();
         let teams = names.into_iter().map(|name| TeamView::of(name, &world)).collect();

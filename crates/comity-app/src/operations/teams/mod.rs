@@ -23,10 +23,8 @@ pub use delete::DeleteTeam;
 pub use list::ListTeams;
 pub use show::ShowTeam;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("team", "A leader and its workers")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<CreateTeam>(calls::TEAM_CREATE, "team create <name>",        POST,   "/api/teams")       .changes().tool("TeamCreate").also(&["team add"]),

@@ -2,13 +2,10 @@
 
 use comity_core::Refusal;
 use comity_core::teams::members;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::TeamView;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan};
 use crate::operations::teams::ListTeams;
 
 /// Show one team: who leads it, who is in it, and what is waiting for them.

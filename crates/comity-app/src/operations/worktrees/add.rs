@@ -8,13 +8,10 @@ use comity_core::{Ask, Event, Principal, Refusal, World};
 use comity_git::worktree::{
     Branch, Driver, FailureKind, InnerPath, MadeWorktree, NewWorktree, Reserved, Setup, Slug, WorktreeError,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{ask, failure};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::guard::confiner;
 use crate::operations::locks::Lock;
 use crate::planted_panic::panic_at;
@@ -22,7 +19,7 @@ use crate::projects::PathBase;
 use crate::removal::settle;
 use crate::worktree_drivers;
 
-/// What is told of every new worktree.
+/// What is said about every new worktree.
 const ELSEWHERE: &str =
     "use paths under this directory, and read files again: those you know belong to another checkout";
 
@@ -112,7 +109,7 @@ impl Operation for WorktreeAdd {
         let asks = vec![Ask::Worktree(WorktreeAsk::Add { project: place.project(), tree })];
         let (app, base) = (app.clone(), base.to_owned());
         let finish = move |_: &[Event], _: &World, _| {
-            // Only now is it somebody's: after a crash before this, its name is free.
+            // Only now: after a crash before it is somebody's, its name is free.
             drop(reserved);
             keep_ready(&app, driver, base);
             output
@@ -121,7 +118,7 @@ impl Operation for WorktreeAdd {
     }
 }
 
-/// The worktree that the same call has made already; the server did not live to answer it.
+/// The worktree that the same call has already made, if the server ended before it could answer.
 pub(super) fn made_before(app: &Application, caller: &Caller) -> Option<WorktreeInfo> {
     app.answered(caller)?.into_iter().find_map(|event| match event {
         Event::Worktree(WorktreeEvent::Added { tree, .. }) => Some(tree),
@@ -129,7 +126,7 @@ pub(super) fn made_before(app: &Application, caller: &Caller) -> Option<Worktree
     })
 }
 
-/// Makes it, and holds its name until it is known to be the caller's.
+/// Makes it, and holds its name until it is recorded as the caller's.
 fn make(
     app: &Application,
     caller: &Caller,
@@ -152,7 +149,7 @@ fn make(
 }
 
 enum NotMade {
-    /// It was asked for in a way that cannot be.
+    /// The request is impossible.
     Refused(Failure),
     /// A fault that the caller cannot fix.
     Broken(String),
@@ -183,7 +180,7 @@ impl From<WorktreeError> for NotMade {
     }
 }
 
-/// An agent works on in the shared directory, and is told so; a person decides.
+/// An agent continues in the shared directory, and is told so; a person decides.
 fn fall_back(
     caller: &Caller,
     place: &PathBase,
@@ -216,7 +213,7 @@ fn fall_back(
     }))
 }
 
-/// Waits for one of the same name that was released, if it is still on its way. If it is kept, the name is taken.
+/// Waits for a released worktree with the same name that is still on its way out. If it is kept, the name is taken.
 fn make_room(app: &Application, place: &PathBase, slug: &Slug) {
     let before = app.engine().world().worktrees.get(place.project(), slug.as_str()).cloned();
     if let Some(worktree) = before
@@ -227,7 +224,7 @@ fn make_room(app: &Application, place: &PathBase, slug: &Slug) {
     }
 }
 
-/// Makes the next one ready, beside everything else.
+/// Makes the next one ready, in the background.
 fn keep_ready(app: &Application, driver: Arc<Driver>, base: String) {
     let ready = app.config().worktree.ready.unwrap_or(1);
     if ready == 0 || !app.config().worktree.create_hook.is_empty() {
@@ -239,7 +236,7 @@ fn keep_ready(app: &Application, driver: Arc<Driver>, base: String) {
             eprintln!("comity: no worktree could be made ready: {problem}");
         }
     };
-    // Without it the next one only takes longer.
+    // Without this the next one only takes longer.
     let _ = std::thread::Builder::new().name("worktree-pool".into()).spawn(filling);
 }
 

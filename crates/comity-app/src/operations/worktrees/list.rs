@@ -7,14 +7,11 @@ use comity_core::display::visible;
 use comity_core::next_call::Argument;
 use comity_core::{Principal, ProjectId, Refusal};
 use comity_git::worktree::{Driver, Slug};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::failure;
 use super::restore::forget_restored;
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::worktrees::{WorktreeAdd, WorktreeRestore};
 use crate::project_scope::{ProjectScope, ScopeView};
 use crate::projects::in_project;
@@ -115,7 +112,7 @@ impl Operation for ListWorktrees {
             let projects: Vec<_> =
                 app.engine().world().projects.iter().map(|(id, one)| (*id, one.clone())).collect();
             for (id, project) in projects {
-                // A repository that is gone, or on a disk that is not there, does not hide the others.
+                // A repository that is gone, or on an unmounted disk, does not hide the others.
                 let problem = match list.add(app, id, Path::new(&*project.common_dir), self.trash) {
                     Ok(()) => continue,
                     Err(Failure::Refused(refusal)) => refusal.to_string(),
@@ -160,10 +157,13 @@ impl WorktreeList {
         forget_reservations(app, &driver, project);
         forget_restored(app, &driver, project);
         let (listed, trashed) = (driver.list().map_err(failure)?, driver.trashed().map_err(failure)?);
-        // What is being made ready for the next one is no leftover.
+        // A worktree that is being prepared for the next one is not a leftover.
         let is_quiet = driver.pool_is_quiet();
         let mut leftovers = driver.leftovers().map_err(failure)?;
         leftovers.retain(|left| is_quiet || !left.path().starts_with(&driver.places().pool));
+        self.leftovers.extend(leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())));
+        self.ready += driver.ready().map_err(failure)?;
+        self.waiting.extend(driver.waiting_merges().map_err(failure)?.into_iter().map(WaitingMerge::of));
         let world = app.engine().world();
         let is_live = |who: Principal| match who {
             Principal::Agent(id) => world.agents.get(id).is_some_and(|agent| agent.is_live()),
@@ -194,18 +194,17 @@ impl WorktreeList {
             }));
         }
         self.trash_total += trashed.len();
-        self.leftovers.extend(leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())));
-        self.ready += driver.ready().map_err(failure)?;
-        self.waiting.extend(driver.waiting_merges().map_err(failure)?.into_iter().map(WaitingMerge::of));
         Ok(())
     }
 }
 
-/// What is written down as somebody's is no leftover, whenever the server died after that.
+/// Drops reservations of recorded worktrees: they are not leftovers, whenever the server died after recording them.
 fn forget_reservations(app: &Application, driver: &Driver, project: ProjectId) {
-    let world = app.engine().world();
-    let slugs = world.worktrees.of(project).filter_map(|worktree| Slug::parse(&worktree.tree.slug).ok());
-    slugs.for_each(|slug| driver.handed_out(&slug));
+    let slugs: Vec<Slug> = {
+        let world = app.engine().world();
+        world.worktrees.of(project).filter_map(|worktree| Slug::parse(&worktree.tree.slug).ok()).collect()
+    };
+    slugs.iter().for_each(|slug| driver.handed_out(slug));
 }
 
 impl fmt::Display for WorktreeList {

@@ -9,20 +9,17 @@ use comity_core::next_call::Argument;
 use comity_core::worktrees::{Worktree, WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Refusal};
 use comity_git::worktree::{Branch, CommitId, Driver, FailureKind, MergePlan, Merged, Person};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{ask, failure, meant, scope};
-use crate::application::Application;
 use crate::branch_moves::{self, Moving};
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::commits::{Commit, files as count, signed};
 use crate::projects::PathBase;
 
-/// How often a merge is planned if branches move in between, past Comity.
+/// How often a merge is planned if branches are moved in between, bypassing Comity.
 const PLANS_MAX: usize = 5;
-/// Paths that a refusal names.
+/// Paths that a refusal lists.
 const SHOWN_MAX: usize = 20;
 
 /// Merge a worktree's branch into another one, one merge at a time. Nobody's checkout is touched.
@@ -99,7 +96,7 @@ impl Operation for WorktreeMerge {
     }
 }
 
-/// A merge that somebody wishes for.
+/// A requested merge.
 struct Merging<'a> {
     wish: &'a WorktreeMerge,
     app: &'a Application,
@@ -112,7 +109,7 @@ struct Merging<'a> {
 }
 
 impl Merging<'_> {
-    /// Plans and merges once all who asked before have; nothing if somebody else has moved a branch in between.
+    /// Plans and merges in its turn; `None` if somebody else has moved a branch in between.
     fn attempt(&self) -> Result<Option<MergeMade>, Failure> {
         let Merging { wish, app, caller, place, driver, worktree, source, target } = self;
         let turn = (!wish.dry_run).then(|| driver.turn_to_merge(target)).transpose().map_err(failure)?;
@@ -174,7 +171,7 @@ impl Merging<'_> {
             refusal.is_none()
         };
         let _watched = app.watch().moving();
-        // The turn ends with it: what is settled below may have to wait for one.
+        // This ends the turn: what is settled below may have to wait for one.
         let merged = driver.merge(turn, &plan, &by, &message, &mut intend);
         made.became(match (merged, moving.fault.take(), refusal) {
             (Ok(merged), _, _) => merged,
@@ -207,7 +204,7 @@ impl MergeMade {
     }
 }
 
-/// The merge that the same call, by its key, has made already; the server did not live to answer it.
+/// The merge that the same call, by its key, has already made, if the server ended before it could answer.
 fn made_before(app: &Application, caller: &Caller, driver: &Driver) -> Result<Option<MergeMade>, Failure> {
     let mut events = app.answered(caller).into_iter().flatten();
     let event = events.find(|event| matches!(event, Event::Worktree(WorktreeEvent::BranchMerged { .. })));
@@ -227,7 +224,7 @@ fn made_before(app: &Application, caller: &Caller, driver: &Driver) -> Result<Op
         out_of_scope: Vec::new(),
         command: None,
     };
-    // Somebody may have taken it back since; it was merged all the same.
+    // Somebody may have reverted it since; it was merged all the same.
     if let Some(merged) = driver.merged(&into, &id).map_err(failure)? {
         made.became(merged);
     }
@@ -267,7 +264,7 @@ fn conflicted(app: &Application, worktree: &Worktree, made: &MergeMade, plan: &M
     }
 }
 
-/// What both sides have of each conflict, each line marked.
+/// Both sides of each conflict, with each line marked.
 fn hunks(plan: &MergePlan) -> String {
     let mut shown = String::new();
     for conflict in plan.conflicts.iter().filter(|conflict| !conflict.hunks.is_empty()) {

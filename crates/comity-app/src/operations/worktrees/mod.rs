@@ -25,11 +25,10 @@ pub(crate) use list::WaitingMerge;
 pub use merge::WorktreeMerge;
 pub use remove::WorktreeRemove;
 pub use restore::WorktreeRestore;
+pub(crate) use scope::made_under_locks;
 
-/// What the commands that begin with the same word are about.
 pub(crate) const GROUPS: &[Group] = &[("worktree", "A copy of the repository for one agent")];
 
-/// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<WorktreeAdd>(    calls::WORKTREE_ADD,     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().long().writes_files().unlisted(&["branch"]).also(&["worktree create"]).examples(&["worktree add login"]),
@@ -39,7 +38,8 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<WorktreeRestore>(calls::WORKTREE_RESTORE, "worktree restore <slug>", POST,   "/api/worktrees/restore").changes().long().writes_files(),
 ];
 
-/// The worktree that is meant: the named one, else the one that the caller is in, else the caller's only one.
+/// The worktree that is meant: the named one, otherwise the one that the caller is in, otherwise the caller's only
+/// one.
 fn meant(
     app: &Application,
     caller: &Caller,
@@ -87,12 +87,11 @@ fn failure(no: WorktreeError) -> Failure {
     }
 }
 
-/// Asks the engine and waits.
 fn ask(app: &Application, who: Principal, ask: comity_core::Ask) -> Result<(), Failure> {
     said(app.engine().ask(who, ask))
 }
 
-/// The same for a call: its repeat finds what was asked.
+/// The same for a call, whose repeat gets the same answer.
 fn ask_with_key(app: &Application, caller: &Caller, ask: comity_core::Ask) -> Result<(), Failure> {
     said(app.engine().ask_with_key(caller.who, vec![ask], caller.key.clone()))
 }

@@ -1,16 +1,13 @@
-//! Lets a worktree go: it is put into the trash once it is proven that no work is in it.
+//! Releases a worktree: it goes to the trash once it is proven to hold no work.
 
 use std::fmt;
 
 use comity_core::worktrees::{WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Principal, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{failure, meant};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::worktrees::WorktreeRestore;
 use crate::planted_panic::panic_at;
 use crate::projects::PathBase;
@@ -62,7 +59,7 @@ impl Operation for WorktreeRemove {
         }
         let settled = match settle(app, caller.who, &worktree, caller.key.clone()) {
             Ok(settled) => settled,
-            // A call that is repeated may find that the server which came meanwhile has done the rest.
+            // When the call is repeated, the next server may have done the rest.
             Err(failure) => {
                 return match done_before(app, caller, &place, waits)? {
                     Some(done) => Ok(Plan::Answer(done)),
@@ -73,7 +70,7 @@ impl Operation for WorktreeRemove {
         match settled {
             RemovalOutcome::Gone { id } => {
                 let (app, kept_days) = (app.clone(), app.config().trash_days());
-                // Without it the trash is emptied after the next removal.
+                // Otherwise the trash is emptied after the next removal.
                 let purging = move || {
                     panic_at("worktree-trash");
                     purge(&app, &worktree);
@@ -90,7 +87,7 @@ impl Operation for WorktreeRemove {
     }
 }
 
-/// What the same call, by its key, has done already; the server did not live to answer it.
+/// What the same call, by its key, has already done, if the server ended before it could answer.
 fn done_before(
     app: &Application,
     caller: &Caller,

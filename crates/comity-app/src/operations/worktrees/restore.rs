@@ -7,14 +7,11 @@ use std::path::Path;
 use comity_core::worktrees::{WorktreeAsk, WorktreeInfo};
 use comity_core::{Ask, ProjectId, Refusal};
 use comity_git::worktree::Driver;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::add::made_before;
 use super::{ask_with_key, failure};
-use crate::application::Application;
 use crate::catalog::next_call;
-use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::operation::{Application, Caller, Deserialize, Failure, JsonSchema, Operation, Plan, Serialize};
 use crate::operations::worktrees::ListWorktrees;
 use crate::planted_panic::panic_at;
 
@@ -79,13 +76,13 @@ impl Operation for WorktreeRestore {
         panic_at("worktree-back");
         ask_with_key(app, caller, Ask::Worktree(WorktreeAsk::Add { project: place.project(), tree }))?;
         panic_at("worktree-recorded");
-        // Only now: after a crash before this, who asks again finds it in the trash.
+        // Only now: after a crash before this, a repeat finds it in the trash.
         forget_restored(app, &driver, place.project());
         Ok(Plan::Answer(WorktreeBack { slug, path, branch }))
     }
 }
 
-/// What is back and recorded as somebody's is no longer in the trash, whenever the server died after that.
+/// Removes from the trash what is restored and recorded, whenever the server died after recording it.
 pub(super) fn forget_restored(app: &Application, driver: &Driver, project: ProjectId) {
     let mut back = driver.trashed().unwrap_or_default();
     {
@@ -95,7 +92,7 @@ pub(super) fn forget_restored(app: &Application, driver: &Driver, project: Proje
     }
     for one in back {
         if let Err(problem) = driver.end_restore(&one.id) {
-            // The next look at the list does it.
+            // The next list does it.
             eprintln!("comity: {} is back, but still in the trash: {problem}", one.path.display());
         }
     }

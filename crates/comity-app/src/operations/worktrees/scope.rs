@@ -1,4 +1,4 @@
-//! What the owner of a worktree had locked while working in it.
+//! What a worktree's owner had locked while working in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::operation::Failure;
 
 /// Records that are read at a time.
 const PAGE_RECORDS: usize = 5_000;
-/// Paths whose commits are looked for.
+/// Paths whose commits are traced.
 const TRACED_MAX: usize = 100;
 
-/// Paths of a list that the owner of a worktree never had locked since it was made. What `comity commit` has committed was
+/// Those paths that the worktree's owner never had locked since it was made. What `comity commit` committed was
 /// locked then, by whomever and wherever: `commits_to` says which commits a path comes from.
 pub(super) fn never_locked(
     app: &Application,
@@ -31,7 +31,7 @@ pub(super) fn never_locked(
     let outside: Vec<&PathBuf> = paths.iter().filter(|path| !scope.covers(path)).collect();
     let mut never = Vec::new();
     let mut asked: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
-    // Of very many, whoever merges has to look for themselves.
+    // If there are very many, whoever merges has to check them.
     for path in outside.iter().take(TRACED_MAX) {
         asked.insert(path, commits_to(path)?);
     }
@@ -47,7 +47,7 @@ pub(super) fn never_locked(
 }
 
 /// Those of the commits that were made of what somebody had locked.
-fn made_under_locks(app: &Application, ids: &BTreeSet<&str>) -> Result<BTreeSet<String>, Failure> {
+pub(crate) fn made_under_locks(app: &Application, ids: &BTreeSet<&str>) -> Result<BTreeSet<String>, Failure> {
     let reader = app.reader()?;
     let (mut made, mut after) = (BTreeSet::new(), 0);
     while made.len() < ids.len() {
@@ -67,9 +67,11 @@ fn made_under_locks(app: &Application, ids: &BTreeSet<&str>) -> Result<BTreeSet<
 fn locked_since(app: &Application, worktree: &Worktree) -> Result<Vec<PathPattern>, Failure> {
     let reader = app.reader()?;
     // Locks that the owner had taken before and still holds count as well.
-    let held = app.engine().world();
-    let held = held.locks.of(worktree.owner).filter(|lock| lock.wanted.project == worktree.project);
-    let mut patterns: Vec<PathPattern> = held.map(|lock| lock.wanted.pattern.clone()).collect();
+    let mut patterns: Vec<PathPattern> = {
+        let world = app.engine().world();
+        let held = world.locks.of(worktree.owner).filter(|lock| lock.wanted.project == worktree.project);
+        held.map(|lock| lock.wanted.pattern.clone()).collect()
+    };
     let mut after = worktree.added;
     loop {
         let page = reader.read(after, PAGE_RECORDS).map_err(Failure::fault)?;

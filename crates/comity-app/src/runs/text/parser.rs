@@ -204,6 +204,23 @@ mod tests {
         assert_eq!(verbs(&long), ["COMMIT {}"]);
     }
 
+    /// Read again with every piece, each of these would take hours.
+    #[test]
+    fn each_byte_is_looked_at_once() {
+        let start = std::time::Instant::now();
+        for part in
+            ["⟦⟦", "⟦⟦ COMMIT {\"a\":", "`", "~~~", "\u{1b}]", "\u{1b}[1", " ", "⟧⟧⟦⟦", "{[", "⟦⟦ A ⟧⟧\n"]
+        {
+            let mut parser = CommandParser::default();
+            let text = part.repeat(4_000_000 / part.len());
+            for character in text.chars() {
+                parser.read(character.encode_utf8(&mut [0; 4]));
+            }
+            parser.read("\n");
+        }
+        assert!(start.elapsed().as_secs() < 60); // clock: a bound that only work which grows faster than its input reaches
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 

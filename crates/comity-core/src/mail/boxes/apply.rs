@@ -1,4 +1,4 @@
-//! What records do to the boxes.
+//! How records change the boxes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::mail::MailTold;
 use crate::mail::{Letter, LetterId, MailEvent, Receipt};
 use crate::world::World;
 
-/// Puts letters and control messages back, with the deadlines of offers.
+/// Restores letters and control messages, with the deadlines of offers.
 pub(crate) fn restore(world: &mut World, mail: Mail) {
     for (receipt, at) in mail.lapses() {
         world.deadlines.set(Due::Offer(receipt), Some(at));
@@ -45,7 +45,7 @@ pub(in crate::mail) fn apply(world: &mut World, record: &Record, event: &MailEve
         }
         MailEvent::Returned { to, receipt } => {
             let Some(lease) = close(world, *to, *receipt) else { return };
-            // Back to the front, the last one first.
+            // Back to the front, last one first.
             for id in lease.letters.iter().rev() {
                 let Some(from) = world.mail.letters.get(id).map(|held| held.from) else { continue };
                 let Some(mailbox) = world.mail.boxes.get_mut(to) else { return };
@@ -103,7 +103,7 @@ fn done_with(world: &mut World, to: Principal, letters: &[LetterId]) {
     }
 }
 
-/// Nobody reads the box of an agent that has ended; the senders of its letters were told before.
+/// Drops the box of an ended agent; its letters' senders were told before.
 pub(crate) fn agent_ended(world: &mut World, agent: AgentId) {
     take_away(world, Principal::Agent(agent));
 }

@@ -105,10 +105,10 @@ fn token(number: u64) -> TokenHash {
     TokenHash(bytes)
 }
 
-fn spec(name: &str) -> RunSpec {
+pub(crate) fn spec(name: &str) -> RunSpec {
     RunSpec {
         name: name.into(),
-        program: RunProgram::Command(vec!["make".into(), "all".into()]),
+        program: RunProgram::Client("claude".into()),
         role: None,
         team: None,
         model: None,
@@ -118,6 +118,7 @@ fn spec(name: &str) -> RunSpec {
         prompt: None,
         backend: RunBackend::Process,
         plan: false,
+        beside: None,
         survives: false,
         text_commands: false,
         worktree: false,

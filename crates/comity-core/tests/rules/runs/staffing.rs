@@ -54,7 +54,7 @@ impl Crew {
 #[test]
 fn each_ready_task_gets_one_agent_and_no_more() {
     let mut crew = with_tasks(2);
-    crew.world.agents_configured = Some(10);
+    crew.world.agents.limit.configured = Some(10);
     let runs = crew.staffs();
     assert_eq!(runs.len(), 2);
     assert!(crew.staffs().is_empty(), "they are on their way");
@@ -74,9 +74,9 @@ fn each_ready_task_gets_one_agent_and_no_more() {
 #[test]
 fn the_limit_on_agents_and_the_bound_on_a_minute_hold() {
     let mut crew = with_tasks(RUN_STAFF_PER_MINUTE + 3);
-    crew.world.agents_configured = Some(2);
+    crew.world.agents.limit.configured = Some(2);
     assert_eq!(crew.staffs().len(), 2);
-    crew.world.agents_configured = Some(20);
+    crew.world.agents.limit.configured = Some(20);
     assert_eq!(crew.staffs().len(), RUN_STAFF_PER_MINUTE - 2);
     assert!(crew.staffs().is_empty());
     let next = next_staffing(&crew.world, &staffing()).expect("it goes on");

@@ -1,15 +1,17 @@
 //! Who may start and stop programs, and what they start as.
 
-use comity_core::runs::{RunAsk, RunBackend, RunExit, RunProgram, RunSpec, RunState};
+use comity_core::limits::RUN_RESTART_AFTER;
+use comity_core::runs::{RunAsk, RunBackend, RunBeside, RunExit, RunProgram, RunSpec, RunState};
 use comity_core::{Ask, Principal};
+use expect_test::expect;
 
 use super::{Crew, spec, token};
-use crate::people::{person, present};
+use crate::people::{id, person, present};
 
 #[test]
 fn the_limit_on_agents_counts_those_that_are_about_to_come() {
     let mut crew = Crew::new();
-    crew.world.agents_configured = Some(2);
+    crew.world.agents.limit.configured = Some(2);
     let ann = crew.wants(present(), spec("ann")).expect("wanted");
     crew.wants(present(), spec("bob")).expect("wanted");
     let refusal = crew.wants(present(), spec("cat")).expect_err("there are two");
@@ -28,7 +30,8 @@ fn who_may_start_and_stop_programs() {
     crew.wants(dev, spec("ann")).expect_err("a developer starts nobody");
     crew.wants(Principal::Nobody, spec("ann")).expect_err("nobody does");
     let run = crew.wants(lead, spec("ann")).expect("a leader does");
-    crew.wants(person(), spec("bob")).expect("a person does");
+    crew.wants(person(), spec("bob")).expect_err("that takes a person who is present");
+    crew.wants(present(), spec("bob")).expect("who does");
     crew.wants(lead, spec("ann")).expect_err("there is an ann");
     crew.wants(present(), spec("dev")).expect_err("there is a dev");
     crew.wants(lead, RunSpec { role: Some("king".into()), ..spec("cat") })
@@ -56,6 +59,24 @@ fn who_may_start_and_stop_programs() {
 }
 
 #[test]
+fn an_agent_starts_no_command_that_a_person_has_not_started() {
+    let mut crew = Crew::new();
+    let lead = crew.joins("lead", Some("lead"));
+    let command = |name, words: &[&str]| {
+        let words = words.iter().map(|word| (*word).into()).collect();
+        RunSpec { program: RunProgram::Command(words), ..spec(name) }
+    };
+    crew.wants(lead, command("ann", &["make", "all"])).expect_err("nobody has started it");
+    let own = crew.wants(present(), command("bob", &["make", "all"])).expect("a person does");
+    let agent = crew.starts(own).expect("started");
+    crew.wants(lead, command("ann", &["make", "all"])).expect("a person has started it");
+    crew.wants(lead, command("cat", &["make", "clean"])).expect_err("another command");
+    crew.wants(lead, command("cat", &["make all"])).expect_err("the same letters, another program");
+    crew.exits(own, agent, RunExit::Code(0));
+    crew.wants(lead, command("cat", &["make", "all"])).expect("a person had started it");
+}
+
+#[test]
 fn a_program_that_cannot_be_started_is_not_tried_again() {
     let mut crew = Crew::new();
     let run = crew.wants(present(), spec("ann")).expect("wanted");
@@ -68,6 +89,40 @@ fn a_program_that_cannot_be_started_is_not_tried_again() {
     assert_eq!(crew.world.runs.find("ann").map(|run| run.id), Ok(run), "it can be asked for");
     assert_eq!(crew.world.runs.find("run1").map(|run| run.id), Ok(run));
     assert!(crew.world.runs.find("bob").is_err());
+}
+
+/// How it runs after each time that there was no pane, and from what it began.
+#[test]
+fn a_program_without_a_pane_runs_in_another_way_and_stays_so() {
+    let tmux = RunBeside::Tmux { server: "/s".into(), pane: "%1".into() };
+    let iterm2 = RunBeside::Iterm2 { session: "A".into() };
+    let cases = [
+        (RunBackend::Tmux, Some(tmux), &[RunBackend::Tmux, RunBackend::Process][..]),
+        (RunBackend::Tmux, None, &[RunBackend::Process]),
+        (RunBackend::Iterm2, Some(iterm2), &[RunBackend::Process]),
+        (RunBackend::Process, None, &[]),
+        (RunBackend::Acp, None, &[]),
+    ];
+    for (backend, beside, then) in cases {
+        let mut crew = Crew::new();
+        let run = crew.wants(present(), RunSpec { backend, beside, ..spec("ann") }).expect("wanted");
+        let mut agent = crew.starts(run).expect("started");
+        for to in then {
+            let falls = |agent| RunAsk::FallBack { run, agent, why: "no room".into() };
+            assert_eq!(crew.system(falls(id(99))), Ok(vec![]), "told of another agent");
+            crew.system(falls(agent)).expect("told");
+            assert_eq!((crew.run(run).spec.backend, &crew.run(run).spec.beside), (*to, &None));
+            // It stays so when it is started again.
+            crew.exits(run, agent, RunExit::Code(1));
+            crew.pass(RUN_RESTART_AFTER);
+            agent = crew.starts(run).expect("started again");
+            assert_eq!(crew.run(run).spec.backend, *to);
+        }
+        let last = crew.log.len();
+        crew.system(RunAsk::FallBack { run, agent, why: "no room".into() }).expect("told");
+        assert_eq!(crew.log.len(), last, "{backend:?} has nothing to fall back to any more");
+        crew.check(last, &expect![""]);
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A leader and its workers: they come and go with it.
 
+use comity_core::permissions::{PermissionAsk, PlanAnswer, RequestId, mode_of};
+use comity_core::roles::Mode;
 use comity_core::runs::{RunAsk, RunEvent, RunExit, RunId, RunSpec, RunState};
 use comity_core::{Ask, Event, Millis, Principal};
 use expect_test::expect;
@@ -38,6 +40,25 @@ fn workers_start_when_their_leader_runs_and_are_below_it() {
     let twice = vec![spec("cat"), spec("cat")];
     let ask = Ask::Run(RunAsk::WantTeam { leader: Box::new(spec("dan")), workers: twice });
     crew.ask(present(), ask).expect_err("two of one name");
+}
+
+#[test]
+fn workers_start_when_the_plan_of_their_leader_is_approved() {
+    let mut crew = Crew::new();
+    let leader = Box::new(RunSpec { role: Some("lead".into()), plan: true, ..spec("boss") });
+    let ask = Ask::Run(RunAsk::WantTeam { leader, workers: vec![spec("ann")] });
+    crew.ask(present(), ask).expect("wanted");
+    let [boss_run, ann_run] = [RunId(1), RunId(2)];
+    let boss = crew.starts(boss_run).expect("started");
+    crew.starts(ann_run).expect_err("there is no plan yet");
+    let submit = PermissionAsk::SubmitPlan { file: "plan.md".into(), content: "One task.".into() };
+    crew.ask(Principal::Agent(boss), Ask::Permission(submit)).expect("submitted");
+    crew.starts(ann_run).expect_err("nobody has approved it");
+    let answer = PlanAnswer::Approve { mode: Mode::Ask, feedback: None };
+    let approve = PermissionAsk::AnswerPlan { plan: RequestId(1), answer };
+    crew.ask(present(), Ask::Permission(approve)).expect("approved");
+    let ann = crew.starts(ann_run).expect("started");
+    assert_eq!(mode_of(&crew.world, ann), Mode::Ask);
 }
 
 #[test]
@@ -111,7 +132,7 @@ fn a_team_is_resumed_as_a_whole() {
 #[test]
 fn the_limit_counts_the_whole_team() {
     let mut crew = Crew::new();
-    crew.world.agents_configured = Some(2);
+    crew.world.agents.limit.configured = Some(2);
     let ask = |names: [&str; 2]| {
         Ask::Run(RunAsk::WantTeam { leader: Box::new(spec("boss")), workers: names.map(spec).to_vec() })
     };

@@ -114,7 +114,7 @@ fn ended_tasks_are_forgotten_but_not_those_that_open_ones_need() {
 #[test]
 fn agents_beyond_the_limit_are_refused_unless_a_person_started_them() {
     let mut world = World::default();
-    world.agents_configured = Some(2);
+    world.agents.limit.configured = Some(2);
     let profile = |name: &str| Box::new(Profile { name: name.into(), ..Profile::default() });
     let id = AgentId::from_bits;
     let join = |number, name: &str| {

@@ -1,4 +1,4 @@
-//! What cannot be merged, and who changed it on each side.
+//! Merge conflicts, and who changed what on each side.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -15,22 +15,20 @@ const DESCRIBED_MAX: usize = 100;
 const SHOWN_MAX: usize = 5;
 /// Lines that are shown of one.
 const HUNK_LINES_MAX: usize = 60;
-/// Commits of one side that are looked through.
+/// Commits of one side that are searched.
 const COMMITS_MAX: &str = "--max-count=1000";
-/// Before each commit that git lists.
 const COMMIT: u8 = 0x01;
-/// The trailer that names the agent whose commit it is.
+/// The trailer with the name of the agent that made a commit.
 const AGENT: &str = "Agent";
-/// Between the fields of a commit.
 const FIELD: char = '\u{1f}';
 
-/// A path that both sides have changed such that git cannot tell what is meant.
+/// A path that both sides changed so that git cannot merge it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// The path, from the top of the worktree.
+    /// From the top of the worktree.
     pub path: PathBuf,
     pub what: String,
-    /// Where both sides have something else, as git marks it; empty if git does not show it.
+    /// The conflicting parts with git's markers; empty if git does not show them.
     pub hunks: String,
     /// The last commit to it on the branch that is merged into.
     pub target: Option<Side>,
@@ -38,13 +36,12 @@ pub struct Conflict {
     pub source: Option<Side>,
 }
 
-/// A commit to one side of a conflict.
+/// A commit on one side of a conflict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {
     pub commit: CommitId,
-    /// Whose it is: the agent's name where the commit tells, else git's author.
+    /// The agent's name if the commit has it, otherwise git's author.
     pub author: String,
-    /// The first line of its message.
     pub subject: String,
 }
 
@@ -64,7 +61,7 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// Reads what `git merge-tree` said: the tree, and the paths in conflict with what it says about each.
+/// Parses the output of `git merge-tree`: the tree, and the conflicting paths with git's message about each.
 pub(super) fn parse(output: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), WorktreeError> {
     let mut fields = output.split(|byte| *byte == 0);
     let tree = CommitId::printed(fields.next().unwrap_or_default())?.to_string();
@@ -96,14 +93,13 @@ pub(super) fn parse(output: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), W
     Ok((tree, found))
 }
 
-/// One side of a merge.
 #[derive(Clone, Copy)]
 pub(super) struct MergeSide<'a> {
     pub(super) commit: &'a CommitId,
     pub(super) branch: &'a str,
 }
 
-/// Names the last commit to each path in conflict, on both sides.
+/// Names the last commit to each conflicting path, on both sides.
 pub(super) fn describe(
     git: &Git<'_>,
     tree: &str,
@@ -130,7 +126,7 @@ pub(super) fn describe(
     Ok(found.into_iter().enumerate().map(conflict).collect())
 }
 
-/// The parts of a file that git has marked, each with the number of its first line.
+/// The parts of a file that git has marked, each with its first line number.
 fn hunks(git: &Git<'_>, tree: &str, path: &Path, sides: [MergeSide<'_>; 2]) -> String {
     let name = [tree.as_bytes(), b":", path.as_os_str().as_bytes()].concat();
     let Ok(blob) = git.call("cat-file").arg("blob").arg(OsString::from_vec(name)).done() else {
@@ -161,7 +157,7 @@ fn hunks(git: &Git<'_>, tree: &str, path: &Path, sides: [MergeSide<'_>; 2]) -> S
     shown
 }
 
-/// The latest commit to each of some paths that one side has and the other has not.
+/// The latest commits to some paths that one side has and the other has not.
 fn last_commits(
     git: &Git<'_>,
     paths: &[&Path],

@@ -36,18 +36,18 @@ pub struct Person {
 }
 
 impl Person {
-    /// Whoever makes what nobody has asked for by name.
+    /// For commits that nobody asked for by name.
     fn comity() -> Person {
         Person { name: "Comity".into(), email: "comity@localhost".into() }
     }
 }
 
-/// What became of a merge.
+/// The result of a merge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Merged {
-    /// The branch had it all already.
+    /// The branch already had everything.
     Already,
-    /// The branch is at this commit now.
+    /// The branch is now at this commit.
     Done {
         /// The merge, or the merged commit itself.
         commit: CommitId,
@@ -56,7 +56,7 @@ pub enum Merged {
     Waiting {
         /// The merge, or the merged commit itself.
         commit: CommitId,
-        /// The ref that it waits at. Later merges into the same branch come on top of it.
+        /// The ref that it waits at. Later merges into the same branch are added on top.
         name: String,
         /// Where the branch is checked out.
         checked_out: Vec<PathBuf>,
@@ -64,12 +64,12 @@ pub enum Merged {
     },
 }
 
-/// The right to merge into a branch: nobody else does until it is dropped, neither here nor in another server.
+/// The right to merge into a branch: nobody else does until it is dropped, here or in another server.
 #[derive(Debug)]
 pub struct MergeTurn(FairLock);
 
 impl Driver {
-    /// Waits until all who asked before have merged into a branch. What is planned from then on holds.
+    /// Waits for all earlier merges into a branch. What is planned from then on holds.
     pub fn turn_to_merge(&self, target: &Branch) -> Result<MergeTurn, WorktreeError> {
         let dir = self.common_dir.join("comity");
         as_user(|| std::fs::create_dir_all(&dir)).map_err(WorktreeError::disk(&dir))?;
@@ -87,8 +87,8 @@ impl Driver {
 
     /// Merges as planned, in its turn. If a branch has moved since, the plan is void.
     ///
-    /// No file of any worktree is written. A branch that is checked out somewhere does not move under its user's feet.
-    /// `before_move` gets the commit before anything moves to it, and says whether it may; if not, nothing has happened.
+    /// No file of any worktree is written, and a branch that is checked out somewhere does not move under its user's
+    /// feet. `before_move` gets the commit before anything moves to it, and may refuse; then nothing has happened.
     pub fn merge(
         &self,
         turn: MergeTurn,
@@ -167,9 +167,9 @@ impl Driver {
         CommitId::printed(&output.stdout)
     }
 
-    /// Moves the branch if nobody has it checked out; else leaves the merge at a ref of its own.
+    /// Moves the branch if nobody has it checked out; otherwise leaves the merge at its own ref.
     ///
-    /// Whatever moves something holds the turn, so that nobody takes it for undone while it outlives us.
+    /// The git that moves something holds the turn, so that nobody takes it for undone while it outlives us.
     fn publish(
         &self,
         plan: &MergePlan,
@@ -196,10 +196,10 @@ impl Driver {
             let old = plan.branch_commit.as_str();
             update(&branch, commit.as_str(), old)?;
             if let Some(taken) = &plan.waiting_commit {
-                // What the branch has does not wait, whether or not this comes about.
+                // What the branch has does not wait, whether or not this succeeds.
                 let _ = holding.tell(&["update-ref", "-d", &waiting, taken.as_str()], b"");
             }
-            // Somebody may have checked it out in just this moment: then it goes back, and waits.
+            // Somebody may have checked it out just now: then it moves back, and waits.
             checked_out = self.checkouts_of(&git, &plan.target)?;
             if checked_out.is_empty() {
                 return Ok(Merged::Done { commit });

@@ -14,17 +14,17 @@ use crate::worktree::commit::CommitId;
 use crate::worktree::failure::{FailureKind, WorktreeError};
 use crate::worktree::names::Branch;
 
-/// A merge that can be made.
+/// A merge that was planned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MergePlan {
     pub source: Branch,
     pub target: Branch,
     pub source_commit: CommitId,
-    /// What it is merged into: where the target was, with the merges that wait to be taken there.
+    /// What it is merged into: the target's commit, with the merges that wait to be taken there.
     pub target_commit: CommitId,
-    /// Every path that the merge changes in the target, for a look whether all of them are meant.
+    /// Every path that the merge changes in the target, to check whether all of them are meant.
     pub changes: Vec<MergeChange>,
-    /// What cannot be merged. With conflicts, there is no merge.
+    /// With conflicts, there is no merge.
     pub conflicts: Vec<Conflict>,
     pub(super) branch_commit: CommitId,
     pub(super) waiting_commit: Option<CommitId>,
@@ -35,13 +35,12 @@ pub struct MergePlan {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MergeChange {
     Added(PathBuf),
-    /// Its contents, its mode or its kind are others.
+    /// Its contents, mode or type change.
     Modified(PathBuf),
     Deleted(PathBuf),
 }
 
 impl MergeChange {
-    /// The path, from the top of the worktree.
     pub fn path(&self) -> &PathBuf {
         match self {
             MergeChange::Added(path) | MergeChange::Modified(path) | MergeChange::Deleted(path) => path,
@@ -55,12 +54,12 @@ pub(super) enum MergeOutcome {
     Nothing,
     /// The source has all of the target.
     FastForward,
-    /// Each has something of its own; together they are this tree.
+    /// Each has something of its own; this is the merged tree.
     Merge { tree: String },
 }
 
 impl MergePlan {
-    /// What has all that is merged into: the target, or the ref at which merges wait for it.
+    /// What is merged into: the target, or the ref at which merges wait for it.
     pub fn onto(&self) -> String {
         match self.target_commit == self.branch_commit {
             true => self.target.to_string(),
@@ -70,7 +69,7 @@ impl MergePlan {
 }
 
 impl Driver {
-    /// Finds out what merging a branch into another one would change, and what stands against it.
+    /// Finds out what merging a branch into another one would change, and what prevents it.
     pub fn plan_merge(&self, source: &Branch, target: &Branch) -> Result<MergePlan, WorktreeError> {
         let deadline = self.deadline();
         let project = self.project();
@@ -112,7 +111,7 @@ impl Driver {
         Ok(plan)
     }
 
-    /// The commits by which a planned merge changes a path, merges left out.
+    /// The commits by which a planned merge changes a path, without merges.
     pub fn commits_to(&self, plan: &MergePlan, path: &Path) -> Result<Vec<String>, WorktreeError> {
         let project = self.project();
         let git = Git::on_refs(&project, self.deadline()).with_variable("GIT_LITERAL_PATHSPECS", "1");
@@ -123,7 +122,7 @@ impl Driver {
         Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
     }
 
-    /// Lets git merge in memory; gives the tree, and what stands against it.
+    /// Merges in memory; returns the tree and the conflicts.
     fn try_out(
         &self,
         target: MergeSide<'_>,
@@ -131,7 +130,7 @@ impl Driver {
         deadline: Instant,
     ) -> Result<(String, Vec<Conflict>), WorktreeError> {
         let project = self.project();
-        // Attributes are those of the target; the merge drivers that they name are switched off.
+        // Attributes are the target's; the merge drivers that they name are switched off.
         let git = Git::on(&project, deadline)?.with_variable("GIT_ATTR_SOURCE", target.commit.as_str());
         let options = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages"];
         let output =
@@ -161,8 +160,8 @@ impl Driver {
         Ok((self.resolve(git, &target.full())?, self.waiting_at(git, target)?))
     }
 
-    /// Where a branch will be once the user has taken the merges that wait for it. If it has moved on without them, they are
-    /// brought together, in a commit that nothing names before the merge is made.
+    /// Where a branch will be once the user has taken the waiting merges. If it has moved on without them, they are
+    /// merged first, in a commit that nothing names before the merge is made.
     fn tip_of(
         &self,
         target: &Branch,
@@ -206,7 +205,7 @@ impl Driver {
     }
 }
 
-/// Whether a commit is the same as another one or comes before it.
+/// Whether a commit is another one or its ancestor.
 pub(super) fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> Result<bool, WorktreeError> {
     let output = git.run(&["merge-base", "--is-ancestor", earlier.as_str(), later.as_str()], b"")?;
     match output.status.code() {
@@ -219,7 +218,7 @@ pub(super) fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> 
     }
 }
 
-/// The paths in which two trees differ; a rename is one that goes and one that comes.
+/// The paths in which two trees differ; a rename is a removal and an addition.
 pub(super) fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<MergeChange>, WorktreeError> {
     let options =
         ["diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", from.as_str(), to];

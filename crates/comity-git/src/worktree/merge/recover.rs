@@ -1,4 +1,4 @@
-//! Finds out, after the fact, what became of a merge.
+//! Finds out afterwards what became of a merge.
 
 use comity_core::display::shell_word;
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ use crate::worktree::failure::WorktreeError;
 use crate::worktree::names::Branch;
 
 impl Driver {
-    /// Where a merge is, if it came about: in its branch, or waiting to be taken there.
+    /// Where a merge is, if it was made: in its branch, or waiting to be taken there.
     ///
-    /// Waits until no merge into the branch is under way, nor a git that outlived its server.
+    /// Waits for merges into the branch that are under way, and for a git that outlived its server.
     pub fn merged(&self, target: &Branch, commit: &CommitId) -> Result<Option<Merged>, WorktreeError> {
         let deadline = self.deadline();
         let _turn = self.turn_to_merge(target)?;
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
-        // A power cut may have taken the commit; somebody may have deleted the branch.
+        // A power cut may have lost the commit; somebody may have deleted the branch.
         if !is_there(&git, commit.as_str())? {
             return Ok(None);
         }
@@ -45,7 +45,7 @@ impl Driver {
     }
 }
 
-/// How the user takes what waits for a branch, from wherever that is.
+/// The command with which the user takes what waits for a branch, from anywhere.
 pub(super) fn take_command(target: &Branch, checked_out: &[PathBuf]) -> String {
     let name = format!("{MERGED}/{target}");
     let at = checked_out.first().map(|path| path.to_string_lossy());
@@ -54,7 +54,6 @@ pub(super) fn take_command(target: &Branch, checked_out: &[PathBuf]) -> String {
 }
 
 impl Merged {
-    /// A merge that waits to be taken where its branch is checked out.
     pub(super) fn waiting(commit: CommitId, target: &Branch, checked_out: Vec<PathBuf>) -> Merged {
         let name = format!("{MERGED}/{target}");
         let command = take_command(target, &checked_out);

@@ -11,7 +11,7 @@ use crate::worktree::Driver;
 use crate::worktree::failure::WorktreeError;
 use crate::worktree::names::Branch;
 
-/// A merge that waits.
+/// A merge that waits to be taken.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitingMerge {
     /// The branch that it is for.
@@ -20,7 +20,7 @@ pub struct WaitingMerge {
     pub command: String,
 }
 
-/// What keeps a merge that was made before from being in its branch.
+/// Whether an earlier merge is still not in its branch.
 pub(super) enum StillWaits {
     /// The branch has it.
     No,
@@ -45,7 +45,7 @@ impl Driver {
         Ok(if checked_out.is_empty() { StillWaits::ForNobody } else { StillWaits::For { checked_out } })
     }
 
-    /// All merges that wait. Where there are none, git is not started. The refs of those that were taken go.
+    /// All waiting merges. If there are none, git is not started. Removes the refs of those that were taken.
     pub fn waiting_merges(&self) -> Result<Vec<WaitingMerge>, WorktreeError> {
         if !self.may_have_waiting_merges() {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Directories that a build makes again.
+//! Directories that a build recreates.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use crate::parse::{parts, pathspec, to_path};
 use crate::worktree::disk::Root;
 use crate::worktree::names::InnerPath;
 
-/// Of some directories, those that are there and that git ignores as a whole. Of all others the contents count.
+/// Those of the directories that exist and that git ignores as a whole. In others the contents count.
 pub(super) fn ignored_dirs(git: &Git<'_>, dirs: &[InnerPath]) -> Result<Vec<InnerPath>, UnknownState> {
     let unreadable = |error: std::io::Error| UnknownState::new(error.to_string());
     let root = Root::open(&git.worktree().root).map_err(unreadable)?;

@@ -1,20 +1,20 @@
-//! Commits that a worktree alone holds on to.
+//! Commits that only a worktree keeps.
 
 use std::path::Path;
 use std::time::Instant;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::git::{Git, UnknownState};
 use crate::worktree::names::Branch;
 use crate::worktrees::WorktreeDirs;
 
-/// Commits that are looked at; a worktree with more of them is kept.
+/// Commits that are looked at; a worktree with more is kept.
 const TIPS_MAX: usize = 20_000;
 /// Commits that are named.
 const NAMED_MAX: &str = "--max-count=5";
 /// Refs that each worktree has for itself.
 const OWN_REFS: &[&str] = &["refs/worktree", "refs/bisect", "refs/rewritten"];
-/// Where the latest stash is. It holds commits, but is no place to keep them: stashes are dropped one by one.
+/// The latest stash. It holds commits, but does not keep them: stashes are dropped one by one.
 const STASH: &str = "refs/stash";
 
 pub(crate) struct BranchHistory {
@@ -22,14 +22,13 @@ pub(crate) struct BranchHistory {
     pub(crate) tips: Vec<String>,
     /// The branch that is checked out, and the one that was made for it.
     pub(crate) own: Vec<Branch>,
-    /// The same by their whole names.
+    /// The same by full name.
     pub(crate) own_refs: Vec<String>,
-    /// Whether the project has stashes.
     pub(super) has_stashes: bool,
 }
 
 impl BranchHistory {
-    /// Reads it from the worktree's refs and their logs.
+    /// Reads it from the worktree's refs and reflogs.
     pub(crate) fn of(
         worktree: &WorktreeDirs,
         own: Vec<Branch>,
@@ -45,7 +44,7 @@ impl BranchHistory {
         let own_refs =
             refs.iter().filter(|(_, name)| OWN_REFS.iter().any(|dir| Path::new(name).starts_with(dir)));
         let mut tips: Vec<String> = own_refs.map(|(id, _)| (*id).to_owned()).collect();
-        // A branch that was renamed or deleted has no log to ask for.
+        // A renamed or deleted branch has no reflog to ask for.
         let limit = format!("--max-count={TIPS_MAX}");
         let mut arguments = vec!["rev-list", "--ignore-missing", "--walk-reflogs", &limit, "HEAD"];
         arguments.extend(
@@ -68,27 +67,27 @@ impl BranchHistory {
     }
 }
 
-/// Whether the worktree is or was at a commit that no ref holds but its own.
+/// Whether the worktree is or was at a commit that only its own refs keep.
 ///
-/// Its own are the branch that is checked out, the one that was made for it, and those that only it can see. Was means
-/// the logs of its refs: an amended or rebased commit is work until somebody says that it is not.
+/// Its own are the branch that is checked out, the one that was made for it, and those that only it can see. "Was"
+/// means its reflogs: an amended or rebased commit is work until somebody says that it is not.
 pub(super) fn work(
     worktree: &WorktreeDirs,
     history: &BranchHistory,
     deadline: Instant,
 ) -> Result<Option<KeepReason>, UnknownState> {
     let lost = not_kept(worktree, &history.tips, &history.own_refs, deadline)?;
-    Ok(KeepReason::if_any(Why::Commits, lost))
+    Ok(KeepReason::if_any(KeepCause::Commits, lost))
 }
 
-/// Of some commits and those before them, the latest ones that no ref holds but the given ones and those of worktrees.
+/// The latest of some commits and their ancestors that are kept only by the given refs and worktrees' own.
 pub(crate) fn not_kept(
     worktree: &WorktreeDirs,
     tips: &[String],
     own: &[String],
     deadline: Instant,
 ) -> Result<Vec<String>, UnknownState> {
-    // Commits as they are, without replacements and grafts.
+    // Real commits, without replacements and grafts.
     let git = Git::on_refs(worktree, deadline)
         .with_variable("GIT_NO_REPLACE_OBJECTS", "1")
         .with_variable("GIT_GRAFT_FILE", "/dev/null");

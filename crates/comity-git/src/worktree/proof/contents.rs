@@ -1,10 +1,10 @@
-//! Files of a worktree that are in no commit, however git is told to hide them.
+//! Uncommitted files of a worktree, however git is told to hide them.
 
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::git::{Git, UnknownState};
 use crate::parse::{behind_tab, parts, unreadable};
 use crate::status::{PathState, WorktreeStatus};
@@ -14,7 +14,7 @@ use crate::worktree::record::{Ready, SharedLink};
 use crate::worktree::setup::hash_of;
 use crate::worktree::survey::Survey;
 
-/// What in a worktree is in no commit, apart from what we put there ourselves.
+/// What is uncommitted in a worktree, apart from what we put there ourselves.
 pub(super) fn work(
     git: &Git<'_>,
     status: &WorktreeStatus,
@@ -39,22 +39,22 @@ pub(super) fn work(
         }
     }
     let kept = [
-        KeepReason::if_any(Why::Modified, changed),
-        KeepReason::if_any(Why::Untracked, untracked),
-        KeepReason::if_any(Why::Ignored, ignored),
-        KeepReason::if_any(Why::Repository, repositories),
+        KeepReason::if_any(KeepCause::Modified, changed),
+        KeepReason::if_any(KeepCause::Untracked, untracked),
+        KeepReason::if_any(KeepCause::Ignored, ignored),
+        KeepReason::if_any(KeepCause::Repository, repositories),
     ];
     kept.into_iter().flatten().collect()
 }
 
 /// What git does not look at: other repositories, sockets and the like, other file systems.
 pub(super) fn odd_contents(files: &Survey) -> Vec<KeepReason> {
-    let nested = KeepReason::if_any(Why::Repository, files.nested.iter().map(|path| shown(path)));
-    let odd = KeepReason::if_any(Why::Untracked, files.odd.iter().map(|path| shown(path)));
+    let nested = KeepReason::if_any(KeepCause::Repository, files.nested.iter().map(|path| shown(path)));
+    let odd = KeepReason::if_any(KeepCause::Untracked, files.odd.iter().map(|path| shown(path)));
     [nested, odd].into_iter().flatten().collect()
 }
 
-/// Files with a flag in the index by which git does not look at them; and submodules that have files.
+/// Files that an index flag hides from git; and submodules with files.
 pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<KeepReason>, UnknownState> {
     let output = git.ask("ls-files", &["-v", "-s", "-z"], &[])?;
     let (mut hidden, mut submodules) = (Vec::new(), Vec::new());
@@ -67,12 +67,15 @@ pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<KeepReason>, U
             submodules.push(shown(path));
         }
         let is_there = || git.worktree().root.join(path).symlink_metadata().is_ok();
-        // What a sparse checkout leaves out is flagged, too; there is nothing of it that could be lost.
+        // Files left out of a sparse checkout are flagged, too; nothing of them could be lost.
         if flag.is_ascii_lowercase() || (*flag == b'S' && is_there()) {
             hidden.push(shown(path));
         }
     }
-    let kept = [KeepReason::if_any(Why::Hidden, hidden), KeepReason::if_any(Why::Repository, submodules)];
+    let kept = [
+        KeepReason::if_any(KeepCause::Hidden, hidden),
+        KeepReason::if_any(KeepCause::Repository, submodules),
+    ];
     Ok(kept.into_iter().flatten().collect())
 }
 
@@ -81,13 +84,12 @@ struct OwnFiles<'a> {
     root: &'a Path,
     files: &'a Survey,
     links: &'a [SharedLink],
-    /// The hash of each copy.
     copied: HashMap<&'a Path, &'a str>,
     build_dirs: &'a [InnerPath],
 }
 
 impl OwnFiles<'_> {
-    /// Whether a file is a copy of ours that nobody changed, or our link; or a directory that has nothing else in it.
+    /// Whether a file is our unchanged copy or link, or a directory that contains nothing else.
     fn is_put_there(&self, path: &Path) -> bool {
         if self.is_link(path) || self.is_copy(path) {
             return true;

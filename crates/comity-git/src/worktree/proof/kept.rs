@@ -8,45 +8,41 @@ const SHOWN_MAX: usize = 5;
 /// One reason to keep a worktree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeepReason {
-    pub why: Why,
+    pub why: KeepCause,
     /// Where, or in which words; the first few.
     pub what: Vec<String>,
-    /// How many there are in all.
     pub count: usize,
 }
 
-/// What speaks against removing a worktree.
+/// What prevents removing a worktree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Why {
-    /// It is not a worktree that we have made and handed out.
+pub enum KeepCause {
+    /// We did not make and hand out this worktree.
     NotOurs,
-    /// Somebody says that it is in use.
     InUse,
     Locked,
     /// Files are changed, staged, deleted or in conflict.
     Modified,
-    /// Files are in no commit.
     Untracked,
-    /// Files are ignored by git, and not ones that we copied and nobody changed.
+    /// Ignored files, except unchanged copies that we made.
     Ignored,
-    /// Files have a flag in the index that hides their changes.
+    /// Files whose changes an index flag hides.
     Hidden,
-    /// A merge, rebase or the like is not finished, or git is at work.
+    /// A merge, rebase or the like is unfinished, or git is running.
     Unfinished,
     /// Commits are in no branch, tag or remote that stays.
     Commits,
     Stash,
-    /// There is another repository in it, or a submodule.
+    /// It contains another repository, or a submodule.
     Repository,
     Process,
     /// It changed while it was looked at, or since.
     Changed,
-    /// It could not be found out.
     Unknown,
 }
 
 impl KeepReason {
-    pub(crate) fn new(why: Why, what: impl IntoIterator<Item = impl Into<String>>) -> KeepReason {
+    pub(crate) fn new(why: KeepCause, what: impl IntoIterator<Item = impl Into<String>>) -> KeepReason {
         let mut kept = KeepReason { why, what: Vec::new(), count: 0 };
         for example in what {
             kept.count += 1;
@@ -57,17 +53,20 @@ impl KeepReason {
         kept
     }
 
-    pub(crate) fn one(why: Why, what: impl Into<String>) -> KeepReason {
+    pub(crate) fn one(why: KeepCause, what: impl Into<String>) -> KeepReason {
         KeepReason::new(why, [what])
     }
 
-    /// That it could not be found out.
+    /// The reason that something could not be found out.
     pub fn unknown(problem: impl fmt::Display) -> KeepReason {
-        KeepReason::one(Why::Unknown, problem.to_string())
+        KeepReason::one(KeepCause::Unknown, problem.to_string())
     }
 
     /// The reason, if there is anything to name.
-    pub(crate) fn if_any(why: Why, what: impl IntoIterator<Item = impl Into<String>>) -> Option<KeepReason> {
+    pub(crate) fn if_any(
+        why: KeepCause,
+        what: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Option<KeepReason> {
         Some(KeepReason::new(why, what)).filter(|kept| kept.count > 0)
     }
 }
@@ -75,20 +74,20 @@ impl KeepReason {
 impl fmt::Display for KeepReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self.why {
-            Why::NotOurs => "it is not a worktree that we have made",
-            Why::InUse => "it is in use",
-            Why::Locked => "it is locked",
-            Why::Modified => "changes are in no commit",
-            Why::Untracked => "files are in no commit",
-            Why::Ignored => "ignored files are in no commit",
-            Why::Hidden => "the index hides changes of files",
-            Why::Unfinished => "git has not finished something in it",
-            Why::Commits => "commits are in no other branch, tag or remote",
-            Why::Stash => "something was stashed in it",
-            Why::Repository => "there is another repository in it",
-            Why::Process => "a process is in it",
-            Why::Changed => "it is changing",
-            Why::Unknown => "it could not be found out what is in it",
+            KeepCause::NotOurs => "it is not a worktree that we have made",
+            KeepCause::InUse => "it is in use",
+            KeepCause::Locked => "it is locked",
+            KeepCause::Modified => "changes are in no commit",
+            KeepCause::Untracked => "files are in no commit",
+            KeepCause::Ignored => "ignored files are in no commit",
+            KeepCause::Hidden => "the index hides changes of files",
+            KeepCause::Unfinished => "git has not finished something in it",
+            KeepCause::Commits => "commits are in no other branch, tag or remote",
+            KeepCause::Stash => "something was stashed in it",
+            KeepCause::Repository => "there is another repository in it",
+            KeepCause::Process => "a process is in it",
+            KeepCause::Changed => "it is changing",
+            KeepCause::Unknown => "it could not be found out what is in it",
         };
         write!(f, "{words}: {}", self.what.join(", "))?;
         match self.count - self.what.len() {

@@ -1,6 +1,6 @@
-//! Proves that no work is in a worktree: that everything in it is in a commit that stays, and nobody is at work.
+//! Proves that a worktree holds no work: that everything in it is in a commit that stays, and nobody is working.
 //!
-//! Every doubt keeps it: an error, a time-out, an answer that is not understood.
+//! Every doubt keeps it: an error, a timeout, an answer that is not understood.
 
 mod build_dirs;
 mod commits;
@@ -29,7 +29,7 @@ use crate::status::{StatusQuery, WorktreeStatus};
 use crate::worktrees::WorktreeDirs;
 
 pub(crate) use commits::{BranchHistory, not_kept};
-pub use kept::{KeepReason, Why};
+pub use kept::{KeepCause, KeepReason};
 pub(crate) use processes::processes_in;
 
 /// Settings under which git hides nothing that it could see.
@@ -45,9 +45,9 @@ const HIDE_NOTHING: &[(&str, &str)] = &[
 /// What the caller knows about worktrees.
 #[derive(Clone, Copy)]
 pub struct RemovalRules<'a> {
-    /// Directories whose ignored contents are made again by a build.
+    /// Directories whose ignored contents a build recreates.
     pub build_dirs: &'a [InnerPath],
-    /// Whether somebody who is alive uses the worktree at a path, or will.
+    /// Whether somebody alive uses the worktree at a path, or will.
     pub in_use: &'a (dyn Fn(&Path) -> bool + Sync),
 }
 
@@ -57,7 +57,7 @@ pub struct Removable<'a> {
     pub(super) ready: Ready,
     pub(super) head: CommitId,
     pub(super) branch: Option<Branch>,
-    /// Directories that a build makes again, and that git ignores as a whole.
+    /// Directories that a build recreates, and that git ignores as a whole.
     pub(super) build_dirs: Vec<InnerPath>,
     pub(super) files: Survey,
     pub(super) git: Seal,
@@ -66,7 +66,6 @@ pub struct Removable<'a> {
 }
 
 impl Removable<'_> {
-    /// The worktree that can go.
     pub fn path(&self) -> &Path {
         &self.worktree.root
     }
@@ -79,7 +78,7 @@ impl std::fmt::Debug for Removable<'_> {
 }
 
 impl Driver {
-    /// Proves that a worktree of ours holds no work, or gives every reason to keep it.
+    /// Proves that a worktree of ours holds no work, or returns every reason to keep it.
     pub fn prove_removable<'a>(
         &self,
         path: &Path,
@@ -92,12 +91,12 @@ impl Driver {
         let build_dirs = build_dirs::ignored_dirs(&git, rules.build_dirs).map_err(|error| doubt(&error))?;
         let (files, git_files) =
             look(&worktree, &ready.links, &build_dirs, deadline).map_err(|error| doubt(&error))?;
-        // From here on a change shows in the times of the file; one before is seen by git, which looks later.
+        // From here on a change shows in the file's times; an earlier one is seen by git, which looks later.
         files.settle();
         let watch = files.watch(&worktree.root);
         let mut kept = Vec::new();
         if (rules.in_use)(path) {
-            kept.push(KeepReason::one(Why::InUse, path.display().to_string()));
+            kept.push(KeepReason::one(KeepCause::InUse, path.display().to_string()));
         }
         match mounts::below(&worktree.root) {
             Ok(points) => {
@@ -132,7 +131,7 @@ impl Driver {
         kept.extend(processes_in(&worktree.root, &files, ready.made_at));
         match look(&worktree, &ready.links, &build_dirs, deadline) {
             Ok((later, git_later)) if later.seal == files.seal && git_later.seal == git_files.seal => {}
-            Ok(_) => kept.push(KeepReason::one(Why::Changed, "somebody changed it meanwhile")),
+            Ok(_) => kept.push(KeepReason::one(KeepCause::Changed, "somebody changed it meanwhile")),
             Err(error) => kept.push(KeepReason::unknown(error)),
         }
         match head {
@@ -148,14 +147,14 @@ impl Driver {
         }
     }
 
-    /// Whether a worktree is still as it was proven, at the place where it is now.
+    /// Whether a worktree is still as it was proven, wherever it is now.
     pub(super) fn is_still(&self, proof: &Removable<'_>, deadline: Instant) -> Vec<KeepReason> {
         let Removable { worktree, ready, rules, .. } = proof;
         let mut kept = Vec::new();
         if (rules.in_use)(&worktree.root) {
-            kept.push(KeepReason::one(Why::InUse, worktree.root.display().to_string()));
+            kept.push(KeepReason::one(KeepCause::InUse, worktree.root.display().to_string()));
         }
-        // Our links are left out of the seal only as long as they are ours.
+        // Our links are excluded from the seal only while they are ours.
         let is_silent = proof.watch.as_ref().is_some_and(ChangeWatch::is_silent);
         let is_same = || {
             is_silent
@@ -165,13 +164,13 @@ impl Driver {
         let is_git_same = || look_at_git(&worktree.git_dir, deadline).is_ok_and(|git| git.seal == proof.git);
         match is_git_same() && is_same() {
             true => kept.extend(processes_in(&worktree.root, &proof.files, ready.made_at)),
-            false => kept.push(KeepReason::one(Why::Changed, "it is not as it was when it was proven")),
+            false => kept.push(KeepReason::one(KeepCause::Changed, "it is not as it was when it was proven")),
         }
         kept
     }
 }
 
-/// Looks at all files of a worktree and of its git directory.
+/// Surveys all files of a worktree and of its git directory.
 pub(super) fn look(
     worktree: &WorktreeDirs,
     links: &[SharedLink],
@@ -181,7 +180,7 @@ pub(super) fn look(
     Ok((look_at_files(worktree, links, build_dirs, deadline)?, look_at_git(&worktree.git_dir, deadline)?))
 }
 
-/// Left out are our links as far as they are as we made them, and build directories.
+/// Without our unchanged links, and build directories.
 fn look_at_files(
     worktree: &WorktreeDirs,
     links: &[SharedLink],
@@ -194,13 +193,13 @@ fn look_at_files(
     Survey::of(&Root::open(&worktree.root)?, &Except { paths: links.chain(build_dirs).collect() }, deadline)
 }
 
-/// Left out is what we write ourselves.
+/// Without what we write ourselves.
 pub(super) fn look_at_git(git_dir: &Path, deadline: Instant) -> std::io::Result<Survey> {
     let except = Except { paths: ["gitdir", "locked", RECORD_FILE].map(PathBuf::from).into() };
     Survey::of(&Root::open(git_dir)?, &except, deadline)
 }
 
-/// Looks at all files of a worktree that is in the trash, in the same way. Our links are gone from there, or should be.
+/// Surveys a worktree in the trash in the same way. Our links are gone from there, or should be.
 pub(super) fn look_in_trash(
     dir: &Root,
     proven: &ProvenRemovable,
@@ -210,7 +209,7 @@ pub(super) fn look_in_trash(
     look(&WorktreeDirs { root, git_dir }, &proven.links, &proven.build_dirs, deadline)
 }
 
-/// Everything that differs from the commit, ignored files included; and the branch that is checked out.
+/// Everything that differs from the commit, including ignored files; and the branch that is checked out.
 fn full_status(git: &Git<'_>) -> Result<(WorktreeStatus, Option<Branch>), UnknownState> {
     let query = StatusQuery { ignored: true, submodules: true, ..StatusQuery::default() };
     let status = WorktreeStatus::ask(git, query)?.without_complaints(git)?;
@@ -222,7 +221,7 @@ fn full_status(git: &Git<'_>) -> Result<(WorktreeStatus, Option<Branch>), Unknow
     Ok((status, branch))
 }
 
-/// Sees to it that a worktree which nobody has had is exactly its commit.
+/// Checks that an unused worktree is exactly its commit.
 pub(super) fn check_pristine(
     worktree: &WorktreeDirs,
     commit: &CommitId,

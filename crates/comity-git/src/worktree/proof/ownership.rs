@@ -1,11 +1,11 @@
-//! Whether a worktree is one that we have made, where we have made it.
+//! Whether a worktree is one that we made, where we made it.
 
 use comity_core::display::shell_word;
 use std::path::Path;
 
 use rustix::fs::FileType;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::dot_git::pointer;
 use crate::worktree::Driver;
 use crate::worktree::disk::Root;
@@ -13,15 +13,15 @@ use crate::worktree::record::{Maker, Ready, WorktreeRecord};
 use crate::worktrees::WorktreeDirs;
 
 impl Driver {
-    /// The worktree at a path with what is known about it, if it is ours in every respect and nobody has locked it.
+    /// The worktree at a path with its record, if it is ours in every respect and nobody has locked it.
     ///
     /// The main checkout can never be: it has a `.git` directory, and is in none of our places.
     pub(in crate::worktree) fn owned(&self, path: &Path) -> Result<(WorktreeDirs, Ready), KeepReason> {
         let not_ours =
-            |problem: &str| KeepReason::one(Why::NotOurs, format!("{}: {problem}", path.display()));
+            |problem: &str| KeepReason::one(KeepCause::NotOurs, format!("{}: {problem}", path.display()));
         let root = match self.place_of(path) {
             Ok((place, name)) if place.path() == self.places.worktrees => place.dir(Path::new(&name)),
-            // What is written down tells below whether it was made for us there.
+            // The record below tells whether it was made for us there.
             Ok(_) | Err(_) => Root::open(path),
         };
         let root = root.map_err(|error| not_ours(&error.to_string()))?;
@@ -46,7 +46,7 @@ impl Driver {
                     "{reason}; let it go with: git worktree unlock {}",
                     shell_word(&path.display().to_string())
                 );
-                return Err(KeepReason::one(Why::Locked, unlock));
+                return Err(KeepReason::one(KeepCause::Locked, unlock));
             }
             Err(error) => return Err(KeepReason::unknown(error)),
         }

@@ -1,4 +1,4 @@
-//! Processes that are in a worktree: that work there, run a program of it, or have a file of it open.
+//! Processes in a worktree: those that work there, run a program of it, or have a file of it open.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -7,23 +7,23 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::worktree::survey::Survey;
 
-/// Ticks of the clock in which the kernel tells when a process began; the same on all systems that matter.
+/// The unit of process start times; the same on all systems that matter.
 const TICKS_PER_SECOND: u64 = 100;
-/// How far the clocks of the kernel and of files may be apart.
+/// How far the clocks of the kernel and of files may differ.
 const SLACK_SECONDS: u64 = 2;
-/// The program that confines others.
+/// Our program that confines others.
 const KEEPER: &str = "comity-confine";
 /// How long it takes to start a program, at most.
 const STARTING: Duration = Duration::from_millis(30);
 
-/// The processes in a worktree that was made at some second since 1970.
+/// The processes in a worktree that was made at this second since 1970.
 ///
-/// Those of others that we may not look at are none of ours to ask about. One of our own that does not let us look (an
-/// agent for keys, say) counts if it began between the making of the worktree and the last change in it, for then it
-/// may have made it; before and after it cannot have.
+/// Those of other users that we may not inspect do not concern us. One of our own that we may not inspect (an ssh
+/// agent, say) counts if it started between the making of the worktree and the last change in it: only then can it
+/// have made the change.
 pub(crate) fn processes_in(root: &Path, files: &Survey, made_at: u64) -> Option<KeepReason> {
     let last_change = files.newest.0.max(0).cast_unsigned();
     let busy = made_at.saturating_sub(SLACK_SECONDS)..=last_change.saturating_add(SLACK_SECONDS);
@@ -38,13 +38,16 @@ pub(crate) fn processes_in(root: &Path, files: &Survey, made_at: u64) -> Option<
     match look() {
         Ok(again) => {
             let is_still = |(pid, _): &&(String, String)| again.iter().any(|(other, _)| other == pid);
-            KeepReason::if_any(Why::Process, found.iter().filter(is_still).map(|(_, what)| what.as_str()))
+            KeepReason::if_any(
+                KeepCause::Process,
+                found.iter().filter(is_still).map(|(_, what)| what.as_str()),
+            )
         }
         Err(kept) => Some(kept),
     }
 }
 
-/// The processes that are in it at this moment, each with what it does.
+/// The processes that are in it right now, each with what it does.
 fn scan(
     root: &Path,
     files: &Survey,
@@ -66,9 +69,9 @@ fn scan(
             Err(error) if error.kind() != ErrorKind::PermissionDenied => {
                 return Err(KeepReason::unknown(format!("can't look at process {pid}: {error}")));
             }
-            // What keeps the mounts of a confined command is in no worktree, and lets nobody look.
+            // The keeper of a confined command's mounts is in no worktree, and cannot be inspected.
             Err(_) if process.name() == KEEPER => {}
-            // Nor does what has ended, until its parent asks after it; in some containers nobody does.
+            // Nor can a zombie; in some containers nobody reaps them.
             Err(_) if process.has_ended() => {}
             Err(_) if process.is_ours() && process.began_at().is_none_or(|began| busy.contains(&began)) => {
                 note("does not let us look");
@@ -79,7 +82,7 @@ fn scan(
     Ok(found)
 }
 
-/// A process, by its directory of the kernel's.
+/// A process, by its directory in `/proc`.
 struct ProcessDir {
     dir: PathBuf,
 }
@@ -108,7 +111,7 @@ impl ProcessDir {
         Ok(None)
     }
 
-    /// Whether one of the kernel's links leads into a directory; that the process has ended meanwhile is a no.
+    /// Whether one of its links leads into a directory; no, if the process has ended in the meantime.
     fn leads_into(&self, link: &Path, root: &Path) -> io::Result<bool> {
         match fs::read_link(link) {
             Ok(target) => Ok(target.starts_with(root) || is_deleted_below(&target, root)),
@@ -117,7 +120,7 @@ impl ProcessDir {
         }
     }
 
-    /// Whether it is one of the directories, by whatever name the process knows it (as in a container).
+    /// Whether it is one of the directories, under whatever name the process knows it (as in a container).
     fn is_dir_of(&self, link: &Path, files: &Survey) -> bool {
         fs::metadata(link).is_ok_and(|metadata| files.dirs.contains_key(&(metadata.dev(), metadata.ino())))
     }
@@ -126,7 +129,7 @@ impl ProcessDir {
         fs::read_to_string(self.dir.join("comm")).unwrap_or_default().trim().to_owned()
     }
 
-    /// Whether it runs for the same user as we do.
+    /// Whether it runs as our user.
     fn is_ours(&self) -> bool {
         let status = fs::read_to_string(self.dir.join("status")).unwrap_or_default();
         let uid = status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().next());
@@ -137,15 +140,15 @@ impl ProcessDir {
         self.stat(0).is_none_or(|state| matches!(&*state, "Z" | "X"))
     }
 
-    /// A field of what the kernel tells of it, counted from behind its name.
+    /// A field of its `stat`, counted after the name.
     fn stat(&self, field: usize) -> Option<String> {
         let stat = fs::read_to_string(self.dir.join("stat")).ok()?;
-        // The name in parentheses may have anything in it.
+        // The name in parentheses may contain anything.
         let (_, fields) = stat.rsplit_once(')')?;
         fields.split_whitespace().nth(field).map(str::to_owned)
     }
 
-    /// When it began, in seconds since 1970.
+    /// In seconds since 1970.
     fn began_at(&self) -> Option<u64> {
         let ticks: u64 = self.stat(19)?.parse().ok()?;
         let system = fs::read_to_string("/proc/stat").ok()?;
@@ -154,13 +157,13 @@ impl ProcessDir {
     }
 }
 
-/// What the kernel says of a process that is no more, and of its own threads.
+/// The kernel's errors for a process that has ended, and for its own threads.
 fn has_ended(error: &io::Error) -> bool {
     error.kind() == ErrorKind::NotFound
         || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
 }
 
-/// The kernel writes behind a path that it was deleted.
+/// The kernel marks the path of a deleted file.
 fn is_deleted_below(target: &Path, root: &Path) -> bool {
     target
         .to_str()

@@ -3,18 +3,17 @@
 use std::time::Instant;
 
 use super::commits::BranchHistory;
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::git::{Git, UnknownState};
 use crate::worktrees::WorktreeDirs;
 
 /// Stashes that are looked at; with more of them a worktree is kept.
 const STASHES_MAX: usize = 10_000;
-/// Between the fields of a line.
 const FIELD: char = '\u{1f}';
 
 /// Whether something was stashed in the worktree and is still there.
 ///
-/// A stash says on which branch it was made. One that does not say so counts if it was made at a commit that this
+/// A stash names the branch on which it was made. One that does not counts if it was made at a commit that this
 /// worktree has been at.
 pub(super) fn work(
     worktree: &WorktreeDirs,
@@ -46,7 +45,10 @@ pub(super) fn work(
         }
     };
     let from_here = stashes.into_iter().filter(is_from_here);
-    Ok(KeepReason::if_any(Why::Stash, from_here.map(|line| line.split(FIELD).next().unwrap_or_default())))
+    Ok(KeepReason::if_any(
+        KeepCause::Stash,
+        from_here.map(|line| line.split(FIELD).next().unwrap_or_default()),
+    ))
 }
 
 /// The branch that a stash was made on, if it says so.

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::kept::{KeepReason, Why};
+use super::kept::{KeepCause, KeepReason};
 use crate::commit;
 use crate::unfinished::Unfinished;
 use crate::worktree::record::RECORD_FILE;
 
-/// Files and directories of git's that say nothing about work: what they hold is looked at by other proofs.
+/// Files and directories of git that say nothing about work: other proofs cover their contents.
 const HARMLESS: &[&str] = &[
     "HEAD",
     "ORIG_HEAD",
@@ -28,7 +28,7 @@ const HARMLESS: &[&str] = &[
     RECORD_FILE,
 ];
 
-/// Reads from git's directory for the worktree what is going on. What we do not know counts, too.
+/// Reads what is going on from the worktree's git directory. What we do not know counts, too.
 pub(crate) fn unfinished(git_dir: &Path) -> Vec<KeepReason> {
     let names = match names(git_dir) {
         Ok(names) => names,
@@ -40,7 +40,7 @@ pub(crate) fn unfinished(git_dir: &Path) -> Vec<KeepReason> {
             Some(what) => begun.push(what.to_string()),
             None if name.ends_with(".lock") => begun.push(format!("git is at work, or was stopped ({name})")),
             None if HARMLESS.contains(&name.as_str()) || name.starts_with("sharedindex.") => {}
-            // The directory of our own commits: whatever lies in it is not done.
+            // The directory of our own commits: whatever is in it is unfinished.
             None if name == commit::COMMIT_DIR => {
                 match fs::read_dir(git_dir.join(&name)).map(|mut all| all.next()) {
                     Ok(None) => {}
@@ -55,9 +55,12 @@ pub(crate) fn unfinished(git_dir: &Path) -> Vec<KeepReason> {
     }
     begun.sort_unstable();
     begun.dedup();
-    let begun = KeepReason::if_any(Why::Unfinished, begun);
-    let kept =
-        [begun, KeepReason::if_any(Why::Repository, repositories), KeepReason::if_any(Why::Unknown, unknown)];
+    let begun = KeepReason::if_any(KeepCause::Unfinished, begun);
+    let kept = [
+        begun,
+        KeepReason::if_any(KeepCause::Repository, repositories),
+        KeepReason::if_any(KeepCause::Unknown, unknown),
+    ];
     kept.into_iter().flatten().collect()
 }
 

@@ -240,6 +240,28 @@ fn while_a_worktree_comes_back() {
 }
 
 #[test]
+fn while_a_worktree_that_came_back_is_forgotten() {
+    for step in [WorktreeStep::Hidden, WorktreeStep::Unwritten] {
+        let yard = project();
+        yard.make_with("ann", &setup());
+        let trashed = yard.driver.remove(yard.prove(ANN).expect("clean")).expect("removed");
+        let yard = dying(yard, step);
+        dies(|| drop(yard.driver.restore(&trashed.id)));
+        let yard = yard.reopen();
+        assert_eq!(yard.driver.leftovers(), Ok(vec![]), "{step:?}");
+        yard.driver.recover().expect("recovered");
+        assert_eq!(
+            std::fs::read_dir(&yard.driver.places().trash)
+                .expect("a directory")
+                .filter(|entry| { entry.as_ref().is_ok_and(|entry| entry.file_name() != ".lock") })
+                .count(),
+            0,
+            "{step:?}"
+        );
+    }
+}
+
+#[test]
 fn work_that_was_done_after_a_worktree_came_back_stays() {
     let yard = project();
     yard.make_with("ann", &setup());

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use comity_git::worktree::{FailureKind, MadeWorktree, NewWorktree, Setup, Slug, Why, WorktreeHook};
+use comity_git::worktree::{FailureKind, KeepCause, MadeWorktree, NewWorktree, Setup, Slug, WorktreeHook};
 
 use super::states::write;
 use super::yard::Yard;
@@ -80,12 +80,12 @@ fn it_removes_only_what_is_proven() {
     let script = format!("git worktree add -q -b mine '{0}' trunk && echo '{0}'", path.display());
     create(&yard, &program(&yard, "create", &script)).expect("made");
     write(&yard, "anywhere", "work.txt", "work\n");
-    assert_eq!(yard.whys("anywhere"), [Why::Untracked]);
+    assert_eq!(yard.whys("anywhere"), [KeepCause::Untracked]);
     fs::remove_file(path.join("work.txt")).expect("removed");
     let remove = program(&yard, "remove", "git worktree remove \"$COMITY_WORKTREE_PATH\"");
     let proof = yard.prove("anywhere").expect("clean");
     write(&yard, "anywhere", "late.txt", "work\n");
-    assert_eq!(yard.driver.remove_by_hook(&remove, &proof).expect_err("changed")[0].why, Why::Changed);
+    assert_eq!(yard.driver.remove_by_hook(&remove, &proof).expect_err("changed")[0].why, KeepCause::Changed);
     fs::remove_file(path.join("late.txt")).expect("removed");
     let proof = yard.prove("anywhere").expect("clean");
     yard.driver.remove_by_hook(&remove, &proof).expect("removed");
@@ -102,7 +102,7 @@ fn what_only_a_program_knows_is_never_proven() {
     let script = format!("echo '{}'", yard.path("other").display());
     let made = create(&yard, &program(&yard, "create", &script)).expect("made");
     assert_eq!(made.branch, None);
-    assert_eq!(yard.whys("other"), [Why::NotOurs]);
+    assert_eq!(yard.whys("other"), [KeepCause::NotOurs]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use comity_git::worktree::{NewWorktree, Person, Setup, Slug, Why};
+use comity_git::worktree::{KeepCause, NewWorktree, Person, Setup, Slug};
 
 use super::states::{commit, try_git, write};
 use super::yard::{Yard, branch};
@@ -165,5 +165,5 @@ fn grafted_commits_prove_nothing() {
     let graft = format!("{} {}\n", rev("trunk"), rev("comity/ann"));
     write(&yard, "main", ".git/info/grafts", &graft);
     assert!(yard.sandbox.git("main", &["rev-list", "trunk"]).contains(&rev("comity/ann")), "the trap is set");
-    assert!(yard.whys(&ann).contains(&Why::Commits));
+    assert!(yard.whys(&ann).contains(&KeepCause::Commits));
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use comity_git::worktree::{Driver, Places, RemovalRules, Setup, Why};
+use comity_git::worktree::{Driver, KeepCause, Places, RemovalRules, Setup};
 
 use super::states::{STATES, try_git, write};
 use super::yard::{Idle, NOBODY, Yard, inner};
@@ -62,7 +62,7 @@ fn every_kind_of_work_keeps_its_worktree() {
         }
         let before = yard.snapshot("trees");
         let kept = yard.prove(&ann).expect_err(state.name);
-        let whys: Vec<Why> = kept.iter().map(|kept| kept.why).collect();
+        let whys: Vec<KeepCause> = kept.iter().map(|kept| kept.why).collect();
         assert!(whys.contains(&state.why), "{}: {whys:?}", state.name);
         assert!(whys.len() == 1 || !ALONE.contains(&state.name), "{}: {whys:?}", state.name);
         assert!(kept.iter().all(|kept| !kept.to_string().is_empty() && kept.count > 0), "{}", state.name);
@@ -78,7 +78,7 @@ fn a_process_keeps_the_worktree_that_it_is_in() {
     let path = yard.path(&ann);
     for (dir, open) in [(path.join("src"), None), (yard.path("main"), Some(path.join("src/a.rs")))] {
         let process = Idle::start(&dir, open.as_deref());
-        assert_eq!(yard.whys(&ann), [Why::Process]);
+        assert_eq!(yard.whys(&ann), [KeepCause::Process]);
         drop(process);
         assert_eq!(yard.whys(&ann), []);
     }
@@ -98,7 +98,7 @@ fn whoever_is_alive_keeps_the_worktree() {
         .driver
         .prove_removable(&path, RemovalRules { build_dirs: &[], in_use: &in_use })
         .expect_err("in use");
-    assert_eq!(kept.iter().map(|kept| kept.why).collect::<Vec<_>>(), [Why::InUse]);
+    assert_eq!(kept.iter().map(|kept| kept.why).collect::<Vec<_>>(), [KeepCause::InUse]);
 }
 
 #[test]
@@ -110,12 +110,12 @@ fn submodules_keep_their_worktree() {
     let ann = yard.ann();
     assert_eq!(yard.whys(&ann), [], "one without files isn't work");
     yard.sandbox.git(&ann, &["submodule", "--quiet", "update", "--init"]);
-    assert!(yard.whys(&ann).contains(&Why::Repository));
+    assert!(yard.whys(&ann).contains(&KeepCause::Repository));
     yard.sandbox.git(&format!("{ann}/lib"), &["commit", "-q", "--allow-empty", "-m", "work"]);
-    assert!(yard.whys(&ann).contains(&Why::Repository));
+    assert!(yard.whys(&ann).contains(&KeepCause::Repository));
     // Its repository, with the commit, outlives its files.
     yard.sandbox.git(&ann, &["submodule", "--quiet", "deinit", "--force", "lib"]);
-    assert!(yard.whys(&ann).contains(&Why::Repository));
+    assert!(yard.whys(&ann).contains(&KeepCause::Repository));
 }
 
 #[test]
@@ -127,15 +127,15 @@ fn copies_that_were_changed_are_work() {
     let ann = yard.ann();
     assert_eq!(yard.whys(&ann), []);
     write(&yard, &ann, ".env", "A=2\n");
-    assert_eq!(yard.whys(&ann), [Why::Ignored]);
+    assert_eq!(yard.whys(&ann), [KeepCause::Ignored]);
     write(&yard, &ann, ".env", "A=1\n");
     assert_eq!(yard.whys(&ann), [], "the same bytes again");
     write(&yard, &ann, "conf/b.json", "{}\n");
-    assert_eq!(yard.whys(&ann), [Why::Ignored], "a file beside the copies");
+    assert_eq!(yard.whys(&ann), [KeepCause::Ignored], "a file beside the copies");
     fs::remove_file(yard.path(&ann).join("conf/b.json")).expect("removed");
     fs::remove_file(yard.path(&ann).join(".env")).expect("removed");
     yard.sandbox.link("/etc/hosts", &format!("{ann}/.env"));
-    assert_eq!(yard.whys(&ann), [Why::Ignored], "a link in the place of a copy");
+    assert_eq!(yard.whys(&ann), [KeepCause::Ignored], "a link in the place of a copy");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn links_that_were_replaced_are_work() {
     assert_eq!(yard.whys(ann), []);
     fs::remove_file(made.path.join("node_modules")).expect("our link");
     write(&yard, ann, "node_modules/own/index.js", "patched\n");
-    assert_eq!(yard.whys(ann), [Why::Ignored]);
+    assert_eq!(yard.whys(ann), [KeepCause::Ignored]);
 }
 
 #[test]
@@ -160,10 +160,10 @@ fn builds_are_work_unless_declared_and_ignored() {
     let dirs = [inner("target"), inner("dist")];
     let rules = RemovalRules { build_dirs: &dirs, in_use: &|_| false };
     let prove = || yard.driver.prove_removable(&yard.path(&ann), rules).map(drop);
-    assert!(yard.whys(&ann).contains(&Why::Ignored), "not declared");
+    assert!(yard.whys(&ann).contains(&KeepCause::Ignored), "not declared");
     assert!(prove().is_ok(), "declared");
     write(&yard, &ann, "dist/app", "binary\n");
-    assert_eq!(prove().expect_err("not ignored")[0].why, Why::Untracked);
+    assert_eq!(prove().expect_err("not ignored")[0].why, KeepCause::Untracked);
 }
 
 #[test]
@@ -178,15 +178,15 @@ fn tracked_files_in_a_directory_for_builds_are_work() {
     let prove = || yard.driver.prove_removable(&yard.path(&ann), rules);
     let proof = prove().expect("clean");
     write(&yard, &ann, "target/kept.txt", "changed after the proof\n");
-    assert_eq!(yard.driver.remove(proof).expect_err("changed")[0].why, Why::Changed);
-    assert_eq!(prove().expect_err("changed")[0].why, Why::Modified);
+    assert_eq!(yard.driver.remove(proof).expect_err("changed")[0].why, KeepCause::Changed);
+    assert_eq!(prove().expect_err("changed")[0].why, KeepCause::Modified);
 }
 
 #[test]
 fn what_is_not_ours_is_kept() {
     let yard = Yard::new();
     let not_ours = |dir: &str| {
-        assert_eq!(yard.whys(dir), [Why::NotOurs], "{dir}");
+        assert_eq!(yard.whys(dir), [KeepCause::NotOurs], "{dir}");
     };
     not_ours("main");
     not_ours("trees/worktrees/nobody");
@@ -212,7 +212,7 @@ fn any_doubt_keeps_the_worktree() {
     let places = Places::within(&yard.path("trees"));
     let hasty = Driver::open(&yard.path("main/.git"), &places, Duration::ZERO).expect("a driver");
     let kept = hasty.prove_removable(&yard.path(&ann), NOBODY).expect_err("no time");
-    assert!(kept.iter().all(|kept| kept.why == Why::Unknown), "{kept:?}");
+    assert!(kept.iter().all(|kept| kept.why == KeepCause::Unknown), "{kept:?}");
     let git_dir = yard.git_dir(&ann);
     let check = |file: &str| {
         let path = yard.path(&git_dir).join(file);

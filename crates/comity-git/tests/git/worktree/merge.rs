@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use comity_git::worktree::{FailureKind, MergeChange, MergePlan, Merged, Person, Why};
+use comity_git::worktree::{FailureKind, KeepCause, MergeChange, MergePlan, Merged, Person};
 
 use super::states::{commit, write};
 use super::yard::{Yard, branch};
@@ -292,7 +292,7 @@ fn merges_at_once_come_one_after_the_other() {
     });
     for name in sources {
         yard.sandbox.git("main", &["merge-base", "--is-ancestor", &format!("comity/{name}"), "release"]);
-        assert_eq!(yard.whys(&format!("trees/worktrees/{name}")), Vec::<Why>::new());
+        assert_eq!(yard.whys(&format!("trees/worktrees/{name}")), Vec::<KeepCause>::new());
     }
     yard.sandbox.git("main", &["fsck", "--strict"]);
 }

@@ -2,7 +2,7 @@
 
 use super::states::{commit, write};
 use super::yard::{Yard, inner};
-use comity_git::worktree::{Setup, Why};
+use comity_git::worktree::{KeepCause, Setup};
 
 /// Does something in a worktree after which it can go.
 fn check(change: impl Fn(&Yard, &str)) {
@@ -58,7 +58,7 @@ fn a_stash_does_not_keep_commits() {
     write(&yard, "main", "src/a.rs", "stashed\n");
     yard.sandbox.git("main", &["stash", "-q", "-m", "x"]);
     yard.sandbox.git("main", &["checkout", "-q", "trunk"]);
-    assert!(yard.whys(&ann).contains(&Why::Commits));
+    assert!(yard.whys(&ann).contains(&KeepCause::Commits));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn commits_can_be_saved() {
     yard.sandbox.git(&ann, &["reset", "-q", "--hard", "HEAD~1"]);
     commit(&yard, &ann, "three");
     let all = yard.sandbox.git(&ann, &["rev-list", "--walk-reflogs", "HEAD"]);
-    assert_eq!(yard.whys(&ann), [Why::Commits]);
+    assert_eq!(yard.whys(&ann), [KeepCause::Commits]);
     let saved = yard.driver.save_commits(&yard.path(&ann)).expect("saved");
     assert!(
         saved.iter().all(|name| name.starts_with("refs/comity/saved/ann-") && yard.exists(name)),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use comity_git::worktree::{RemovalRules, Setup, Why};
+use comity_git::worktree::{KeepCause, RemovalRules, Setup};
 
 use super::states::{commit, write};
 use super::yard::{Idle, Yard, inner};
@@ -57,7 +57,7 @@ fn directories_that_are_linked_survive() {
 }
 
 /// Proves a worktree, changes something, and asks to remove it.
-fn check_refused(change: impl Fn(&Yard), expected: Why) {
+fn check_refused(change: impl Fn(&Yard), expected: KeepCause) {
     let yard = Yard::new();
     write(&yard, "main", "node_modules/x/index.js", "x\n");
     yard.make_with("ann", &Setup { settings: vec![], links: vec![inner("node_modules")] });
@@ -75,26 +75,26 @@ fn check_refused(change: impl Fn(&Yard), expected: Why) {
 
 #[test]
 fn what_has_changed_since_the_proof_stays() {
-    check_refused(|yard| write(yard, ANN, "src/new.rs", "work\n"), Why::Changed);
-    check_refused(|yard| write(yard, ANN, "src/a.rs", "secon!\n"), Why::Changed);
-    check_refused(|yard| write(yard, ANN, ".env", "A=1\n"), Why::Changed);
-    check_refused(|yard| commit(yard, ANN, "work"), Why::Changed);
+    check_refused(|yard| write(yard, ANN, "src/new.rs", "work\n"), KeepCause::Changed);
+    check_refused(|yard| write(yard, ANN, "src/a.rs", "secon!\n"), KeepCause::Changed);
+    check_refused(|yard| write(yard, ANN, ".env", "A=1\n"), KeepCause::Changed);
+    check_refused(|yard| commit(yard, ANN, "work"), KeepCause::Changed);
     check_refused(
         |yard| drop(yard.sandbox.git(ANN, &["commit", "-q", "--allow-empty", "-m", "x"])),
-        Why::Changed,
+        KeepCause::Changed,
     );
     check_refused(
         |yard| drop(yard.sandbox.git(ANN, &["update-index", "--assume-unchanged", "src/a.rs"])),
-        Why::Changed,
+        KeepCause::Changed,
     );
     let replace_link = |yard: &Yard| {
         fs::remove_file(yard.path(ANN).join("node_modules")).expect("a link");
         write(yard, ANN, "node_modules/own.js", "work\n");
     };
-    check_refused(replace_link, Why::Changed);
+    check_refused(replace_link, KeepCause::Changed);
     check_refused(
         |yard| drop(yard.sandbox.git("main", &["worktree", "lock", &format!("../{ANN}")])),
-        Why::Unknown,
+        KeepCause::Unknown,
     );
 }
 
@@ -108,11 +108,11 @@ fn whoever_came_since_the_proof_keeps_it() {
     let prove = || yard.driver.prove_removable(&yard.path(&ann), rules).expect("clean");
     let proof = prove();
     let process = Idle::start(&yard.path(&ann), None);
-    assert_eq!(yard.driver.remove(proof).expect_err("a process")[0].why, Why::Process);
+    assert_eq!(yard.driver.remove(proof).expect_err("a process")[0].why, KeepCause::Process);
     drop(process);
     let proof = prove();
     is_in_use.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(yard.driver.remove(proof).expect_err("in use")[0].why, Why::InUse);
+    assert_eq!(yard.driver.remove(proof).expect_err("in use")[0].why, KeepCause::InUse);
     assert!(yard.path(&ann).join("src/a.rs").exists());
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use comity_git::worktree::Why;
+use comity_git::worktree::KeepCause;
 use rustix::fs::{FileType, Mode};
 
 use super::yard::Yard;
@@ -13,144 +13,144 @@ use super::yard::Yard;
 pub(crate) struct State {
     pub(crate) name: &'static str,
     pub(crate) make: fn(&Yard, &str),
-    pub(crate) why: Why,
+    pub(crate) why: KeepCause,
     /// Whether plain `git status` shows nothing of it.
     pub(crate) is_silent: bool,
 }
 
-const fn loud(name: &'static str, why: Why, make: fn(&Yard, &str)) -> State {
+const fn loud(name: &'static str, why: KeepCause, make: fn(&Yard, &str)) -> State {
     State { name, make, why, is_silent: false }
 }
 
-const fn silent(name: &'static str, why: Why, make: fn(&Yard, &str)) -> State {
+const fn silent(name: &'static str, why: KeepCause, make: fn(&Yard, &str)) -> State {
     State { name, make, why, is_silent: true }
 }
 
 /// All of them; each can be made in a fresh worktree, and in one that has others already.
 pub(crate) const STATES: &[State] = &[
-    loud("modified", Why::Modified, |yard, dir| write(yard, dir, "src/a.rs", "work\n")),
-    loud("staged", Why::Modified, |yard, dir| {
+    loud("modified", KeepCause::Modified, |yard, dir| write(yard, dir, "src/a.rs", "work\n")),
+    loud("staged", KeepCause::Modified, |yard, dir| {
         write(yard, dir, "src/b.rs", "staged work\n");
         try_git(yard, dir, &["add", "src/b.rs"]);
     }),
-    loud("deleted", Why::Modified, |yard, dir| drop(fs::remove_file(yard.path(dir).join("docs/c.md")))),
-    loud("untracked", Why::Untracked, |yard, dir| write(yard, dir, "src/new.rs", "work\n")),
-    silent("untracked, not shown by a setting", Why::Untracked, |yard, dir| {
+    loud("deleted", KeepCause::Modified, |yard, dir| drop(fs::remove_file(yard.path(dir).join("docs/c.md")))),
+    loud("untracked", KeepCause::Untracked, |yard, dir| write(yard, dir, "src/new.rs", "work\n")),
+    silent("untracked, not shown by a setting", KeepCause::Untracked, |yard, dir| {
         try_git(yard, "main", &["config", "status.showUntrackedFiles", "no"]);
         write(yard, dir, "notes.txt", "work\n");
     }),
-    silent("ignored", Why::Ignored, |yard, dir| write(yard, dir, ".env", "SECRET=1\n")),
-    silent("ignored in a directory", Why::Ignored, |yard, dir| {
+    silent("ignored", KeepCause::Ignored, |yard, dir| write(yard, dir, ".env", "SECRET=1\n")),
+    silent("ignored in a directory", KeepCause::Ignored, |yard, dir| {
         write(yard, dir, "conf/deep/local.json", "{}\n")
     }),
-    silent("ignored by a file in the directory", Why::Ignored, |yard, dir| {
+    silent("ignored by a file in the directory", KeepCause::Ignored, |yard, dir| {
         write(yard, dir, "scratch/.gitignore", "*\n");
         write(yard, dir, "scratch/draft.md", "work\n");
     }),
-    silent("hidden by info/exclude", Why::Ignored, |yard, dir| {
+    silent("hidden by info/exclude", KeepCause::Ignored, |yard, dir| {
         write(yard, "main", ".git/info/exclude", "hidden.txt\n");
         write(yard, dir, "hidden.txt", "work\n");
     }),
-    silent("hidden by a file of excludes", Why::Ignored, |yard, dir| {
+    silent("hidden by a file of excludes", KeepCause::Ignored, |yard, dir| {
         yard.sandbox.write("excludes", "covered.txt\n");
         let excludes = yard.path("excludes");
         try_git(yard, "main", &["config", "core.excludesFile", excludes.to_str().expect("text")]);
         write(yard, dir, "covered.txt", "work\n");
     }),
-    silent("assumed unchanged", Why::Hidden, |yard, dir| {
+    silent("assumed unchanged", KeepCause::Hidden, |yard, dir| {
         try_git(yard, dir, &["update-index", "--assume-unchanged", "src/a.rs"]);
         write(yard, dir, "src/a.rs", "work that git does not look at\n");
     }),
-    silent("skipped", Why::Hidden, |yard, dir| {
+    silent("skipped", KeepCause::Hidden, |yard, dir| {
         try_git(yard, dir, &["update-index", "--skip-worktree", "src/b.rs"]);
         write(yard, dir, "src/b.rs", "work that git does not look at\n");
     }),
-    silent("a mode, with modes switched off", Why::Modified, |yard, dir| {
+    silent("a mode, with modes switched off", KeepCause::Modified, |yard, dir| {
         try_git(yard, "main", &["config", "core.fileMode", "false"]);
         let mode = fs::Permissions::from_mode(0o755);
         fs::set_permissions(yard.path(dir).join("docs/c.md"), mode).unwrap_or_default();
     }),
-    silent("the same name in another case, with case switched off", Why::Untracked, |yard, dir| {
+    silent("the same name in another case, with case switched off", KeepCause::Untracked, |yard, dir| {
         try_git(yard, "main", &["config", "core.ignoreCase", "true"]);
         write(yard, dir, "src/B.rs", "work\n");
     }),
-    silent("a commit on the branch", Why::Commits, |yard, dir| commit(yard, dir, "on the branch")),
-    silent("a commit on no branch", Why::Commits, |yard, dir| {
+    silent("a commit on the branch", KeepCause::Commits, |yard, dir| commit(yard, dir, "on the branch")),
+    silent("a commit on no branch", KeepCause::Commits, |yard, dir| {
         try_git(yard, dir, &["checkout", "-q", "--detach"]);
         commit(yard, dir, "on no branch");
     }),
-    silent("a commit that was left behind", Why::Commits, |yard, dir| {
+    silent("a commit that was left behind", KeepCause::Commits, |yard, dir| {
         commit(yard, dir, "left behind");
         try_git(yard, dir, &["reset", "-q", "--keep", "HEAD~1"]);
     }),
-    silent("a commit on no branch that was left", Why::Commits, |yard, dir| {
+    silent("a commit on no branch that was left", KeepCause::Commits, |yard, dir| {
         try_git(yard, dir, &["checkout", "-q", "--detach"]);
         commit(yard, dir, "left");
         try_git(yard, dir, &["checkout", "-q", "comity/ann"]);
     }),
-    silent("a commit at a ref that only the worktree has", Why::Commits, |yard, dir| {
+    silent("a commit at a ref that only the worktree has", KeepCause::Commits, |yard, dir| {
         let tree = yard.sandbox.git("main", &["rev-parse", "trunk^{tree}"]);
         let commit = yard.sandbox.git("main", &["commit-tree", "-m", "aside", tree.trim_end()]);
         try_git(yard, dir, &["update-ref", "refs/worktree/aside", commit.trim_end()]);
     }),
-    silent("a commit that no log tells of", Why::Commits, |yard, dir| {
+    silent("a commit that no log tells of", KeepCause::Commits, |yard, dir| {
         commit(yard, dir, "not logged");
         try_git(yard, dir, &["reset", "-q", "--keep", "HEAD~1"]);
         drop(fs::remove_file(yard.path(&yard.git_dir(dir)).join("logs/HEAD")));
         drop(fs::remove_file(yard.path("main/.git/logs/refs/heads/comity/ann")));
     }),
-    silent("a merge", Why::Unfinished, |yard, dir| {
+    silent("a merge", KeepCause::Unfinished, |yard, dir| {
         other_branch(yard);
         try_git(yard, dir, &["merge", "-q", "--no-ff", "--no-commit", "-s", "ours", "other"]);
     }),
-    silent("a rebase", Why::Unfinished, |yard, dir| {
+    silent("a rebase", KeepCause::Unfinished, |yard, dir| {
         try_git(yard, dir, &["rebase", "-q", "--exec", "false", "HEAD~1"])
     }),
-    silent("a cherry-pick", Why::Unfinished, |yard, dir| try_git(yard, dir, &["cherry-pick", "trunk"])),
-    loud("a revert", Why::Unfinished, |yard, dir| {
+    silent("a cherry-pick", KeepCause::Unfinished, |yard, dir| try_git(yard, dir, &["cherry-pick", "trunk"])),
+    loud("a revert", KeepCause::Unfinished, |yard, dir| {
         try_git(yard, dir, &["rm", "-q", "-r", "src"]);
         try_git(yard, dir, &["commit", "-q", "-m", "without"]);
         try_git(yard, dir, &["revert", "--no-edit", "trunk"]);
     }),
-    silent("a bisection", Why::Unfinished, |yard, dir| try_git(yard, dir, &["bisect", "start"])),
-    silent("patches by mail", Why::Unfinished, |yard, dir| {
+    silent("a bisection", KeepCause::Unfinished, |yard, dir| try_git(yard, dir, &["bisect", "start"])),
+    silent("patches by mail", KeepCause::Unfinished, |yard, dir| {
         yard.sandbox.write("patch", PATCH);
         let patch = yard.path("patch");
         try_git(yard, dir, &["am", patch.to_str().expect("text")]);
     }),
-    silent("a lock of the index", Why::Unfinished, |yard, dir| {
+    silent("a lock of the index", KeepCause::Unfinished, |yard, dir| {
         let git_dir = yard.git_dir(dir);
         write(yard, &git_dir, "index.lock", "");
     }),
-    silent("something unknown in git's directory", Why::Unknown, |yard, dir| {
+    silent("something unknown in git's directory", KeepCause::Unknown, |yard, dir| {
         let git_dir = yard.git_dir(dir);
         write(yard, &git_dir, "NEW_KIND_OF_STATE", "");
     }),
-    silent("a stash", Why::Stash, |yard, dir| {
+    silent("a stash", KeepCause::Stash, |yard, dir| {
         write(yard, dir, "src/a.rs", "stashed work\n");
         try_git(yard, dir, &["stash", "-q"]);
     }),
-    silent("a stash on no branch", Why::Stash, |yard, dir| {
+    silent("a stash on no branch", KeepCause::Stash, |yard, dir| {
         try_git(yard, dir, &["checkout", "-q", "--detach"]);
         write(yard, dir, "src/a.rs", "stashed work\n");
         try_git(yard, dir, &["stash", "-q"]);
         try_git(yard, dir, &["checkout", "-q", "comity/ann"]);
     }),
-    loud("a repository", Why::Repository, |yard, dir| {
+    loud("a repository", KeepCause::Repository, |yard, dir| {
         try_git(yard, dir, &["init", "-q", "inner"]);
         write(yard, dir, "inner/work.txt", "work\n");
     }),
-    silent("a repository over tracked files", Why::Repository, |yard, dir| {
+    silent("a repository over tracked files", KeepCause::Repository, |yard, dir| {
         try_git(yard, dir, &["init", "-q", "src"]);
         let inner = format!("{dir}/src");
         try_git(yard, &inner, &["add", "--all"]);
         try_git(yard, &inner, &["commit", "-q", "-m", "inner"]);
     }),
-    silent("a pipe", Why::Untracked, |yard, dir| {
+    silent("a pipe", KeepCause::Untracked, |yard, dir| {
         let pipe = yard.path(dir).join("pipe");
         let _is_there = rustix::fs::mknodat(rustix::fs::CWD, pipe, FileType::Fifo, Mode::RWXU, 0);
     }),
-    silent("a lock", Why::Locked, |yard, dir| {
+    silent("a lock", KeepCause::Locked, |yard, dir| {
         let path = yard.path(dir);
         try_git(yard, "main", &["worktree", "lock", "--reason", "mine", path.to_str().expect("text")]);
     }),

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use comity_git::worktree::{
-    Branch, Driver, InnerPath, KeepReason, MadeWorktree, NewWorktree, Places, Removable, RemovalRules, Setup,
-    Slug, Why,
+    Branch, Driver, InnerPath, KeepCause, KeepReason, MadeWorktree, NewWorktree, Places, Removable,
+    RemovalRules, Setup, Slug,
 };
 
 use crate::sandbox::Sandbox;
@@ -87,7 +87,7 @@ impl Yard {
     }
 
     /// The reasons to keep a worktree.
-    pub(crate) fn whys(&self, dir: &str) -> Vec<Why> {
+    pub(crate) fn whys(&self, dir: &str) -> Vec<KeepCause> {
         self.prove(dir).err().unwrap_or_default().into_iter().map(|kept| kept.why).collect()
     }
 

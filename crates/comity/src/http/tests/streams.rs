@@ -149,6 +149,21 @@ fn a_websocket_ends_with_its_agent() {
 }
 
 #[test]
+fn a_websocket_ends_with_its_token() {
+    let server = Server::start();
+    let made = server.op(HUMAN, "token_create", &json!({ "name": "deploy" })).json();
+    let token = made["token"].as_str().expect("a token");
+    let mut socket = Socket::open(&server, "/api/events?type=lock:acquired", token);
+    assert_eq!(socket.next()["type"], "hello");
+    let ann = server.join("ann");
+    server.op(&ann, "lock", &json!({ "paths": "a.rs" }));
+    assert_eq!(socket.next()["event"], "lock:acquired");
+    server.op(HUMAN, "token_revoke", &json!({ "name": "deploy" }));
+    server.op(&ann, "lock", &json!({ "paths": "b.rs" }));
+    assert_eq!(socket.frame().0, 8, "closed");
+}
+
+#[test]
 fn a_websocket_answers_pings_and_takes_no_long_messages() {
     let server = Server::start();
     let mut socket = Socket::open(&server, "/api/events", HUMAN);

@@ -1,4 +1,4 @@
-//! Who comes in: somebody always does, because who has nothing to do goes first.
+//! Accepting connections: somebody always gets in, because idle ones are closed first.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -13,31 +13,31 @@ use crate::serve::connection::Connection;
 use crate::serve::identity;
 use crate::serve::outbox::{ConnectionId, line};
 
-/// Connections at a time, beyond which idle ones are closed for new ones.
+/// Beyond this, idle connections are closed for new ones.
 const CONNECTIONS_MAX: usize = 4_096;
-/// Further ones, when none of those is idle: a person and the hooks get in even then. Nobody waits there.
+/// Further ones, when none of those is idle, so that a person and the hooks still get in. Nobody may wait there.
 const RESERVE: usize = 256;
-/// Callers that are let in before those inside get their turn.
+/// Callers that are accepted before those inside get their turn.
 const ACCEPTS_PER_TURN: usize = 64;
 /// Idle connections that are closed at a time when the system has no more file descriptors.
 const CLOSED_WHEN_STARVED: usize = 16;
-/// File descriptors that stay free for those inside: without them nobody can be looked at, and everybody would be unproven.
+/// File descriptors that stay free for those inside: without them nobody could be identified.
 const KEPT_FREE: usize = 8;
-/// How long to wait for a file descriptor before asking again.
+/// How long to wait for a file descriptor before trying again.
 pub(super) const STARVED_FOR: Duration = Duration::from_millis(100);
 
-/// Who is known to be at the door: it is told of once.
+/// Who is known to be waiting to connect: this is reported only once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Admission {
     Nobody,
-    /// Perhaps more than a turn lets in.
+    /// Perhaps more than a turn accepts.
     Somebody,
     /// Somebody for whom there is no file descriptor.
     Starved,
 }
 
 impl Socket {
-    /// Lets some of those at the door in.
+    /// Accepts some of those waiting.
     pub(super) fn accept(&mut self) -> io::Result<()> {
         for _ in 0..ACCEPTS_PER_TURN {
             if !are_free(&self.listener, KEPT_FREE + 1) {
@@ -50,7 +50,7 @@ impl Socket {
                     self.at_door = Admission::Nobody;
                     return Ok(());
                 }
-                // It hung up before it was let in.
+                // It hung up before it was accepted.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                 // Most likely there is no file descriptor for it.
                 Err(_) => {
@@ -82,14 +82,14 @@ impl Socket {
             || self.connections.len() < CONNECTIONS_MAX + RESERVE
     }
 
-    /// Ends those of these requests that would wait in a kept place: whoever comes next needs it.
+    /// Ends those of these requests that would wait in the reserve, which is needed for the next caller.
     pub(super) fn refuse_waits_in_reserve(&mut self, parked: &[(ConnectionId, u64)]) {
         if self.connections.len() <= CONNECTIONS_MAX {
             return;
         }
         for (id, request) in parked {
             let Some(connection) = self.connections.get_mut(id) else { continue };
-            // It may be answered already.
+            // It may already be answered.
             let Some(waiting) = connection.parked.get(request).filter(|_| connection.came_into_reserve)
             else {
                 continue;
@@ -101,7 +101,8 @@ impl Socket {
         }
     }
 
-    /// Closes some idle connections, to go on with the next turn; if there are none, those at the door wait a while.
+    /// Closes some idle connections, and continues with the next turn; if there are none, those waiting to connect
+    /// wait a while.
     fn starve(&mut self) {
         match (0..CLOSED_WHEN_STARVED).take_while(|_| self.close_idle()).count() {
             0 => self.at_door = Admission::Starved,
@@ -112,8 +113,8 @@ impl Socket {
         }
     }
 
-    /// Closes the connection that has been silent for longest; else the follower that has, which goes on from its cursor.
-    /// Never one that has just come: what it asks has not been read yet.
+    /// Closes the connection that has been silent for longest; otherwise such a follower, which continues from its
+    /// cursor. Never a new one: its question has not been read yet.
     fn close_idle(&mut self) -> bool {
         let idle = self.longest_silent(Connection::is_idle);
         let silent = idle.or_else(|| self.longest_silent(|connection| connection.follow.is_some()));

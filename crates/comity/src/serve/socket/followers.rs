@@ -1,8 +1,9 @@
-//! Those who follow the log: each gets it as fast as it reads.
+//! Followers of the log: each gets it as fast as it reads.
 
 use std::sync::Arc;
 
 use comity_app::Application;
+use comity_app::identity::Identity;
 use comity_app::ledger::Entry;
 use comity_app::page_size::PageSize;
 use comity_core::Record;
@@ -13,11 +14,11 @@ use crate::serve::outbox::{ConnectionId, event_line};
 
 /// What is sent to a follower before others get their turn.
 const PAGE: PageSize = PageSize { records: 500, bytes: 64 * 1024 };
-/// Bytes that may wait for a follower before the log is read on for it.
+/// Bytes that may wait for a follower before more of the log is read for it.
 const FOLLOW_BYTES: usize = 64 * 1024;
 
 impl Socket {
-    /// Sends the log on to those who follow it, as fast as they read.
+    /// Sends the log to its followers, as fast as they read.
     pub(super) fn feed_followers(&mut self) {
         let head = self.app.engine().feed().head();
         let behind = |connection: &Connection| {
@@ -33,9 +34,17 @@ impl Socket {
             let Some(connection) = self.connections.get_mut(&id) else { continue };
             let Some(follow) = connection.follow else { continue };
             comity_app::planted_panic::panic_at("follower");
+            let is_known = |known: &Identity| {
+                self.app.still_proves(known, &connection.lineage, connection.token.as_ref())
+            };
+            if !connection.identity.as_ref().is_some_and(is_known) {
+                // It connects again, as whom it is now.
+                self.close(id);
+                continue;
+            }
             let records = read_on(&self.app, follow.cursor);
             if records.is_empty() {
-                // The log cannot be read just now: it connects again with its cursor.
+                // The log cannot be read right now: the follower reconnects with its cursor.
                 self.close(id);
                 continue;
             }

@@ -1,14 +1,14 @@
-//! Clients that ask and do not read: they are not listened to for a while, and cut off if that is not enough.
+//! Clients that ask and do not read: they are not listened to for a while, and disconnected if that is not enough.
 
 use super::Socket;
 use crate::serve::logging::note;
 use crate::serve::outbox::ConnectionId;
 
-/// Bytes that may wait for all clients together; then those are cut off for whom most waits.
+/// Bytes that may wait for all clients together; beyond that, those with most are disconnected.
 const QUEUED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 impl Socket {
-    /// Listens to a connection again once it has room: nothing else tells of what came.
+    /// Listens to a connection again once it has room: nothing else reports what it sent.
     pub(super) fn hold(&mut self, id: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&id)
             && !std::mem::replace(&mut connection.is_held, true)
@@ -35,7 +35,7 @@ impl Socket {
         resumed
     }
 
-    /// Cuts off those for whom most waits, while more waits than there is room for.
+    /// Disconnects those with most waiting bytes, while there are too many in total.
     pub(super) fn cut_off(&mut self) {
         while self.queued.get() > QUEUED_BYTES_MAX {
             let Some(most) = self.connections.values().max_by_key(|connection| connection.unsent()) else {

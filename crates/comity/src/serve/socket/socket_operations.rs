@@ -13,7 +13,8 @@ use crate::serve::connection::Follow;
 use crate::serve::outbox::ConnectionId;
 
 impl Socket {
-    /// What only this door offers: being an agent's own connection, the tools for it, following the log, stopping the server.
+    /// What only this door offers: being an agent's own connection, its tools, following the log, stopping the
+    /// server.
     pub(super) fn own_request(
         &mut self,
         id: ConnectionId,
@@ -46,7 +47,7 @@ impl Socket {
                 connection.follow = Some(Follow { request: request.id, cursor, who: caller.who });
             }
             ("stop", Principal::Human) => {
-                // Nobody loses anything by the end of a server that knows nobody.
+                // Stopping a server that knows nobody loses nothing.
                 if comity_app::log::knows_anybody(&self.app.engine().world()) {
                     caller.check_presence("stop the server")?;
                 }
@@ -78,7 +79,7 @@ impl Socket {
         Ok(comity_app::Rendered { json: "{}".into(), text: None, receipt: None })
     }
 
-    /// Refuses to end while somebody would lose something by it.
+    /// Refuses to stop while somebody would lose something by it.
     fn check_unused(&self) -> Result<(), Failure> {
         let uses = self.uses();
         if uses.is_empty() {

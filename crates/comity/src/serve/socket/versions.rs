@@ -1,4 +1,4 @@
-//! Clients of another version than this server's are told so, with what to do.
+//! Tells clients of another version so, with what to do.
 
 use comity_app::catalog::name_of;
 use comity_app::operations::server::Status;
@@ -10,7 +10,7 @@ use super::Socket;
 use crate::serve::outbox::ConnectionId;
 
 impl Socket {
-    /// Takes note of who the client is; refuses what it may not have meant so.
+    /// Notes the client's version; refuses what it may not have meant.
     pub(super) fn greet(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<(), Refusal> {
         let Some(connection) = self.connections.get_mut(&id) else { return Ok(()) };
         let own = &self.app.server().version;
@@ -18,7 +18,7 @@ impl Socket {
             connection.other_version = Some(theirs.into());
         }
         connection.protocol = request.protocol.unwrap_or(connection.protocol);
-        // Every program can ask how any server is, and end it.
+        // Every program can ask any server for its status, and stop it.
         if connection.protocol == PROTOCOL || request.op == name_of::<Status>() || request.op == "$stop" {
             return Ok(());
         }
@@ -26,7 +26,7 @@ impl Socket {
         Err(Refusal::OtherVersion { server: own.as_str().into(), client: theirs.into() })
     }
 
-    /// What to tell a client of another version, once for each connection: with its first answer in words.
+    /// What to tell a client of another version, once per connection: with its first answer in words.
     pub(super) fn other_version(&mut self, id: ConnectionId) -> Option<String> {
         let theirs = self.connections.get_mut(&id)?.other_version.take()?;
         let own = &self.app.server().version;

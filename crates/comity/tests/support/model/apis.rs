@@ -45,14 +45,16 @@ impl Api {
 /// Whether the user has said a word in a conversation; nothing is in all of them.
 pub(super) fn has_said(body: &Value, word: &str) -> bool {
     let list = |name: &str| body[name].as_array().into_iter().flatten();
-    let of_user = list("messages").chain(list("input")).filter(|message| message["role"] == "user");
+    let of_user = list("messages").chain(list("input")).chain(list("contents"));
+    let of_user = of_user.filter(|message| message["role"] == "user");
     let is_said = |content: &Value| match content {
         Value::Array(parts) => {
             parts.iter().any(|part| part["text"].as_str().is_some_and(|text| text.contains(word)))
         }
         other => other.as_str().is_some_and(|text| text.contains(word)),
     };
-    word.is_empty() || of_user.into_iter().any(|message| is_said(&message["content"]))
+    let says = |message: &Value| is_said(&message["content"]) || is_said(&message["parts"]);
+    word.is_empty() || of_user.into_iter().any(says)
 }
 
 /// The results of tools in a question, whichever API it is for.
